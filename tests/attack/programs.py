@@ -16,6 +16,7 @@ import os
 import pickle
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -30,6 +31,7 @@ import norch
 
 FINDINGS = 30  # after so many, one has enough to do
 BATCH = 500  # programs of one child process
+PROGRESS = 10_000  # programs, after which it tells how many ran
 CASES = 1500  # programs of a short attack
 
 
@@ -43,6 +45,8 @@ def attack(seconds: float, cases: int, seed: int, tell: Callable[[str], None] = 
     while time.monotonic() < end and number < cases and len(report.findings) < FINDINGS:
         for tried, label, text in batch(seed, range(number, min(number + BATCH, cases)), seen, end):
             number += 1
+            if number % PROGRESS == 0:
+                print(f"{number:,} programs", file=sys.stderr, flush=True)
             for what, count in tried.items():
                 report.count(what, count)
             if text and label not in seen:
@@ -71,8 +75,10 @@ def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Out
                         pickle.dump(attempt(f"{seed}.{number}", seen), pipe)
                         pipe.flush()
                         gc.collect(0)
-        finally:
-            os._exit(0)
+        except BaseException:  # a fault of the attacker itself
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
     os.close(writing)
     number = numbers[0]
     try:
@@ -88,6 +94,8 @@ def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Out
         status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status) and RUNNING[0]:
         yield {"programs": 1}, "crash", f"program {seed}.{number}: signal {os.WTERMSIG(status)} inside norch"
+    elif status and not os.WIFSIGNALED(status):
+        raise RuntimeError(f"program {seed}.{number} made the attacker fail")
     elif os.WIFSIGNALED(status):
         yield {"programs": 1, "that end torch": 1}, "", ""
 

@@ -2,10 +2,10 @@
 
 import itertools
 import math
-import threading
 from functools import partial
 
 import pytest
+from concurrently import in_threads
 
 import norch
 from norch import nn
@@ -111,11 +111,7 @@ def test_an_interrupt_after_a_kernel_leaves_no_old_graph(monkeypatch):
 
 def test_the_time_of_the_last_write_does_not_step_back():
     x = norch.zeros(1)
-    threads = [threading.Thread(target=lambda: [x.add_(1) for _ in range(2000)]) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, lambda _: [x.add_(1) for _ in range(2000)])
     assert norch._C.lib.written_at(x._ptr) == norch._C.write_clock.value
 
 

@@ -1,4 +1,4 @@
-"""The graph and the walk over it: shared nodes, depth, second derivatives, modes, own operations."""
+"""The graph and the walk over it: shared nodes, depth, second derivatives, modes."""
 
 import gc
 import math
@@ -8,7 +8,7 @@ import time
 import pytest
 
 import norch
-from norch.autograd import Function, grad, gradcheck, gradgradcheck
+from norch.autograd import Function, grad, gradcheck
 
 
 def leaf(*values, dtype=norch.float64):
@@ -373,67 +373,6 @@ def test_writing_a_gradient_into_a_buffer():
     assert buffer.requires_grad
     buffer.sum().backward()
     assert x.grad.tolist() == [3, 3]
-
-
-# ---- Custom operations ------------------------------------------------------------------------------------------
-
-
-class Cube(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x * x
-
-    @staticmethod
-    def backward(ctx, gradient):
-        (x,) = ctx.saved_tensors
-        return 3.0 * x * x * gradient
-
-
-class Exponential(Function):
-    @staticmethod
-    def forward(ctx, x, scale):
-        y = (x * scale).exp()
-        ctx.save_for_backward(y)
-        ctx.scale = scale
-        assert ctx.needs_input_grad == (x.requires_grad, False)
-        return y
-
-    @staticmethod
-    def backward(ctx, gradient):
-        (y,) = ctx.saved_tensors
-        return gradient * y * ctx.scale, None
-
-
-@pytest.mark.parametrize("function", [Cube.apply, lambda x: Exponential.apply(x, 0.5)])
-def test_custom_operations(function):
-    x = leaf(0.5, -1.2, 2.0)
-    assert gradcheck(function, x) and gradgradcheck(function, x)
-    assert not function(x.detach()).requires_grad
-
-
-def test_a_custom_operation_that_saves_its_result_leaves_no_cycle():
-    before = norch._C.live_tensors()
-    gc.disable()
-    try:
-        Exponential.apply(leaf(1.0), 2.0)
-        assert norch._C.live_tensors() == before
-    finally:
-        gc.enable()
-
-
-def test_the_wrong_number_of_gradients_is_named():
-    class Wrong(Function):
-        @staticmethod
-        def forward(ctx, x, y):
-            return x + y
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient
-
-    with pytest.raises(RuntimeError, match="1 gradients for 2 operands"):
-        Wrong.apply(leaf(1.0), leaf(2.0)).backward()
 
 
 # ---- The checks themselves --------------------------------------------------------------------------------------

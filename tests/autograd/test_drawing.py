@@ -179,7 +179,7 @@ def test_a_custom_operation_has_its_own_name():
             (x,) = ctx.saved_tensors
             return 2 * x * gradient
 
-    assert "%2 = Square(%1)   [3]" in str(norch.draw_graph(Square.apply(leaf(3))))
+    assert "%2 = square(%1)   [3]" in str(norch.draw_graph(Square.apply(leaf(3))))
 
 
 def test_a_module_with_hooks():
@@ -240,10 +240,10 @@ BAD = {
     "format": (lambda: norch.draw_graph(leaf(1), "png"), ValueError, "format is 'png', expected one of 'text'"),
     "max_nodes": (lambda: norch.draw_graph(leaf(1), max_nodes=3), ValueError, "max_nodes is 3, expected at least 4"),
     "half a node": (lambda: norch.draw_graph(leaf(1), max_nodes=9.5), TypeError, "max_nodes is 9.5, expected an int"),
-    "params": (lambda: norch.draw_graph(leaf(1), params=3), TypeError, "params is a int, expected a Module"),
+    "params": (lambda: norch.draw_graph(leaf(1), params=3), TypeError, "params is an int, expected a Module"),
     "a tensor": (lambda: norch.draw_graph(leaf(1), params=leaf(1)), TypeError, "params is a Tensor, expected a Module"),
     "no pairs": (lambda: norch.draw_graph(leaf(1), params=[leaf(1)]), TypeError, "not a pair"),
-    "no value": (lambda: norch.draw_graph(leaf(1), params={"x": 1}), TypeError, r"params\['x'\] is a int"),
+    "no value": (lambda: norch.draw_graph(leaf(1), params={"x": 1}), TypeError, r"params\['x'\] is an int"),
 }
 
 

@@ -183,7 +183,7 @@ def formulas():
                 ramp(4),
             )
         ],
-        "ScaleAndShiftBackward": [
+        "NormalizeByBackward": [
             (lambda x, w, b: F.batch_norm(x, *(ramp(3).detach() ** 2,) * 2, w, b), ramp(4, 3, 2), ramp(3), ramp(3)),
             (lambda x, w, b: F.batch_norm(x, *(ramp(3).detach() ** 2,) * 2, w, b), ramp(4, 3), ramp(3), ramp(3)),
         ],

@@ -172,6 +172,16 @@ def test_a_number_beyond_float32_is_not_written_as_infinite():
         lambda: F.hardtanh(x, -1, 1e39),
         lambda: norch.linspace(0, 1e39, 2),
         lambda: x.half().masked_fill(mask, 1e5),
+        lambda: x.half().fill_(1e5),
+        lambda: x.half().scatter(0, norch.tensor([0]), 1e5),
+        lambda: x.half().index_fill(0, norch.tensor([0]), 1e5),
+        lambda: x.half().clamp(max=1e5),
+        lambda: x.bfloat16().add(x.bfloat16(), alpha=1e39),
+        lambda: x.half().index_add(0, norch.tensor([0]), x[:1].half(), alpha=1e5),
+        lambda: F.pad(x.half(), (1, 1), value=1e5),
+        lambda: norch.full((2,), 1e5, dtype=norch.half),
+        lambda: norch.addmm(x, x.view(1, 2), norch.eye(2), beta=1e39),
+        lambda: norch.tensor([-0.5], dtype=norch.uint8),
         lambda: norch.full((2,), -0.5, dtype=norch.uint8),
         lambda: F.hardtanh(x.long(), 0, math.inf),
     ]
@@ -179,7 +189,10 @@ def test_a_number_beyond_float32_is_not_written_as_infinite():
         with pytest.raises(RuntimeError, match="does not fit into"):
             call()
     x[mask] = math.inf
-    assert x.tolist() == [math.inf, 0] and (x + 1e39).isinf().all() and norch.full((1,), 1e5, dtype=norch.half).isinf()
+    assert x.tolist() == [math.inf, 0] and (x + 1e39).isinf().all()
+    half = norch.zeros(2, dtype=norch.half)
+    half[mask] = 1e5  # as in PyTorch
+    assert half.tolist() == [math.inf, 0] and norch.where(mask, 1e5, half).isinf().any()
     assert x.nan_to_num(posinf=1e39).tolist() == [math.inf, 0]
 
 
@@ -308,3 +321,63 @@ def test_nonsense_is_refused():
         norch.autocast("cpu", enabled=None)
     with pytest.raises(TypeError, match="expected a dict"):
         norch.optim.lr_scheduler.StepLR(optimizer, 1).load_state_dict("False")
+
+
+def test_rsub_of_bytes_and_a_float_does_not_wrap_around():
+    assert norch.rsub(norch.tensor([0, 1], dtype=norch.uint8), 0.5).tolist() == [0.5, -0.5]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: norch.tensor([1.25]).round(decimals=0.0),
+        lambda: norch.arange(6).as_strided([2, 2], norch.tensor([1, 1])),
+        lambda: norch.empty_strided(norch.tensor([1, 1]), (1, 2)),
+        lambda: norch.randperm(True),
+        lambda: norch.ones(2, 3).size(True),
+        lambda: F.upsample_bilinear(norch.ones(1, 1, 1, 2), size=(1, b"2")),
+        lambda: F.ctc_loss(norch.zeros(3, 1, 2).log_softmax(2), norch.tensor([[1]]), {"a": 1}, (1,)),
+        lambda: nn.utils.rnn.pack_padded_sequence(norch.ones(3, 1), "a"),
+        lambda: norch.tensor([1.0, 3.0]).var(unbiased=b"a"),
+        lambda: nn.PairwiseDistance(eps=b"0")(norch.ones(1, 2), norch.ones(1, 2)),
+        lambda: nn.Embedding(10, 3, True),
+        lambda: norch.fft.rfftfreq(5, dtype=()),
+        lambda: norch.autograd.set_detect_anomaly(None),
+        lambda: nn.grad.conv1d_weight("x", [1, 1, 1], norch.ones(1, 1, 1)),
+        lambda: F.lp_pool1d(1e300, 2, 2),
+        lambda: norch.optim.Rprop([norch.ones(1, requires_grad=True)], etas="a"),
+    ],
+)
+def test_arguments_of_other_types_are_type_errors(call):
+    with pytest.raises(TypeError):
+        call()
+
+
+def test_an_integer_that_lies_about_itself_is_what_it_holds():
+    class Lying(int):
+        def __index__(self):
+            return 1
+
+    assert norch.ones(Lying(3)).shape == (3,)
+
+
+def test_rows_at_no_distance_get_no_gradient_of_it():
+    x = norch.tensor([[1.0, 1.0], [1.0, 2.0]], dtype=norch.float64, requires_grad=True)
+    distances = norch.cdist(x, x)
+    distances.backward(norch.tensor([[math.nan, 1.0], [1.0, math.nan]], dtype=norch.float64))
+    assert x.grad.tolist() == [[0.0, -2.0], [0.0, 2.0]]
+
+
+def test_alpha_of_a_reversed_difference_may_be_as_the_result():
+    assert norch.rsub(norch.tensor([1]), -0.25, alpha=3.5).tolist() == [-3.75]
+    with pytest.raises(RuntimeError):
+        norch.rsub(norch.tensor([1]), 1, alpha=2.5)
+
+
+def test_gradients_of_one_walk_share_no_memory():
+    x, y = (norch.tensor(v, requires_grad=True) for v in ([1.0, 1.0], 1.0))
+    first, second = norch.autograd.grad(norch.block_diag(x, y).clone().sum(), [x, y])
+    first.zero_()
+    assert second.item() == 1
+    second.zero_()
+    assert first._struct.storage != second._struct.storage

@@ -1,7 +1,7 @@
 """Datasets, samplers, collation, and the DataLoader without workers (those are in test_workers.py)."""
 
 import math
-from collections import Counter, OrderedDict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 
 import pytest
 
@@ -212,6 +212,7 @@ def plain(batch):
         ([[1, [2.0]], [3, [4.0]]], [("int64", [1, 3]), [("float32", [2.0, 4.0])]]),
         ([{"a": 1, "b": "x"}, {"b": "y", "a": 2}], {"a": ("int64", [1, 2]), "b": ["x", "y"]}),
         ([OrderedDict(a=1), OrderedDict(a=2)], OrderedDict(a=("int64", [1, 2]))),
+        ([range(2), range(2)], [("int64", [0, 0]), ("int64", [1, 1])]),
         ([Point(1, 2.0), Point(3, 4.0)], Point(("int64", [1, 3]), ("float32", [2.0, 4.0]))),
         ([norch.zeros(0), norch.zeros(0)], ("float32", [[], []])),
     ],
@@ -221,12 +222,17 @@ def test_default_collate(samples, expected):
     assert plain(batch) == expected and type(batch) is (norch.Tensor if type(expected) is tuple else type(expected))
 
 
+def test_a_collated_dict_keeps_what_else_its_class_holds():
+    batch = default_collate([defaultdict(list, a=1), defaultdict(list, a=2)])
+    assert batch.default_factory is list and batch["a"].tolist() == [1, 2]
+
+
 @pytest.mark.parametrize(
     "samples, error, words",
     [
         ([None, None], TypeError, "NoneType.*collate_fn"),
         ([norch.ones(2), norch.ones(3)], RuntimeError, r"\[2\] and \[3\]"),
-        ([norch.ones(2), 1], RuntimeError, r"\[2\] and a int"),
+        ([norch.ones(2), 1], RuntimeError, r"\[2\] and an int"),
         ([(1, 2), (1, 2, 3)], RuntimeError, r"\[2, 3\] parts"),
         ([], ValueError, "empty"),
     ],

@@ -184,11 +184,11 @@ def test_refusals(tmp_path):
     before = run.values()
     with pytest.raises(ValueError, match="run.norch has no optimizer, only model, epoch"):
         load_checkpoint(path, model=run.model, optimizer=run.optimizer)
-    with pytest.raises(TypeError, match="epoch is a int"):
+    with pytest.raises(TypeError, match="epoch is an int"):
         load_checkpoint(path, epoch=3)
     with pytest.raises(ValueError, match="random_state"):
         save_checkpoint(path, random_state=1)
-    with pytest.raises(TypeError, match="at thing a object"):
+    with pytest.raises(TypeError, match="at thing an object"):
         save_checkpoint(path, thing=object())
     with pytest.raises(RuntimeError, match="size mismatch"):
         load_checkpoint(path, model=nn.Sequential(nn.Linear(3, 9), *list(run.model)[1:]))

@@ -22,6 +22,11 @@ def test_the_same_while_ranks_compare_what_they_call():
     passes(2, "collectives", NORCH_DISTRIBUTED_DEBUG="DETAIL")
 
 
+@needs_mpi
+def test_what_scripts_for_pytorch_do_around_a_training():
+    assert passes(3, "idioms").count("all right") == 3
+
+
 def test_the_same_in_a_process_alone_without_mpi():
     program = f"""
 import sys

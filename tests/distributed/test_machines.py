@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from launching import HERE, launch, needs_mpi, shared_memory
 
-from norch.distributed.run import command
+from norch.distributed.run import command, main
 
 SSH = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
@@ -131,3 +131,21 @@ def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
 def test_the_command_of_each_mpirun(version, options, expected):
     chosen = SimpleNamespace(**{"hosts": None, "hostfile": None, "master_addr": None, **options})
     assert " ".join(command("mpirun", version, 4, 2, chosen, ["A", "B"])) == expected
+
+
+@needs_mpi
+def test_scripts_find_the_variables_of_torchrun(tmp_path):
+    names = "RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK GROUP_WORLD_SIZE MASTER_ADDR MASTER_PORT".split()
+    script = tmp_path / "script.py"
+    script.write_text(f"import os\nprint('found:', *(os.environ[name] for name in {names}))")
+    ended = launch(2, script, options=["--standalone", "--master_port", "1234", "--rdzv-id", "7"])
+    assert ended.status == 0, ended.output
+    said = sorted(re.findall("found: (.*)", ended.output))
+    assert said == [f"{rank} 2 {rank} 2 0 1 127.0.0.1 1234" for rank in range(2)]
+
+
+@pytest.mark.parametrize("option", [["--nnodes", "1:4"], ["--nproc-per-node", "0"], ["--nproc-per-node", "many"]])
+def test_a_number_of_ranks_that_is_none_is_named(option, capsys):
+    with pytest.raises(SystemExit):
+        main([*option, "script.py"])
+    assert f"{option[1]!r} is no number of 1 or more" in capsys.readouterr().err

@@ -62,6 +62,13 @@ def is_class(value):
     return inspect.isclass(value) and value.__module__.startswith("norch")
 
 
+def test_the_architecture_names_every_folder_of_the_package():
+    text = text_of(ROOT / "docs" / "architecture.md")
+    files = [path for room in ("norch", "norch/csrc") for path in (ROOT / room).glob("*/*.*") if path.suffix != ".pyc"]
+    folders = {name_of(path.parent) for path in files}
+    assert sorted(folder for folder in folders if f"`{folder}/`" not in text) == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_what_is_only_shown_says_why(page):
     assert all(len(block.argument) > 10 for block in blocks_of(text_of(page)) if block.marker)

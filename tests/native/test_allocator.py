@@ -1,9 +1,9 @@
 """The cache of freed memory: what it keeps, how it is bounded, and that the counters stay right."""
 
 import gc
-import threading
 
 import pytest
+from concurrently import in_threads
 
 import norch
 from norch import _C
@@ -70,11 +70,7 @@ def test_threads_allocate_and_free_at_once():
             if x.sum().item() != number * x.numel:
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, work)
     assert not wrong and norch.memory_allocated() == live
 
 

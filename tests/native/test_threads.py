@@ -4,9 +4,9 @@ import math
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
+from concurrently import in_threads
 
 import norch
 
@@ -58,17 +58,13 @@ def test_python_threads_calling_at_once():
     x = norch.arange(300_000).float()
     expected, wrong = (x * 2.0).sum().item(), []
 
-    def work():
+    def work(number):
         for _ in range(20):
             if (x * 2.0).sum().item() != expected:
-                wrong.append(threading.get_ident())
+                wrong.append(number)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-    assert not wrong and not any(thread.is_alive() for thread in threads)
+    in_threads(4, work)
+    assert not wrong
 
 
 FORK = """

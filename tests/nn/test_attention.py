@@ -246,3 +246,11 @@ def test_transformer_refuses():
         nn.TransformerEncoderLayer(4, 2, activation="tanh")
     with pytest.raises(ValueError, match="num_layers is 0"):
         nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 0)
+
+
+def test_keys_shared_by_all_heads_get_the_sum_of_their_gradients():
+    query, key, value = (norch.randn(2, heads, 3, 4, requires_grad=True) for heads in (5, 1, 1))
+    inputs = (query, key, value)
+    got = norch.autograd.grad(F.scaled_dot_product_attention(*inputs).square().sum(), inputs)
+    wanted = norch.autograd.grad(((query @ key.mT / 2).softmax(-1) @ value).square().sum(), inputs)
+    assert all(norch.allclose(a, b, atol=1e-5) and a.shape == b.shape for a, b in zip(got, wanted))

@@ -101,12 +101,23 @@ def test_linear_by_keyword_and_with_dtype():
         (lambda: nn.Linear(2, 3)([1.0, 2.0]), TypeError, "list"),
         (lambda: nn.Linear(2, 3)(norch.zeros(4, 3)), ValueError, r"\[4, 3\].*\[\.\.\., 2\]"),
         (lambda: nn.Linear(2, 3)(norch.zeros(3, 1)), ValueError, r"\[3, 1\]"),
-        (lambda: F.linear(norch.zeros(2), norch.zeros(2)), ValueError, r"\[2\].*\[out, in\]"),
+        (lambda: F.linear(norch.zeros(2), norch.zeros(1, 3, 2)), ValueError, r"\[1, 3, 2\].*\[out, in\] or \[in\]"),
+        (lambda: F.linear(norch.zeros(2, 1), norch.zeros(2)), ValueError, r"expected \[\.\.\., 2\]$"),
+        (lambda: F.linear_cross_entropy(norch.zeros(1, 2), norch.zeros(2), norch.tensor([0])), ValueError, "size"),
+        (lambda: F.linear_cross_entropy(norch.zeros(2), norch.zeros(3, 4, 2), norch.zeros(3, 4)), ValueError, "d1"),
     ],
 )
 def test_linear_refuses(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_linear_takes_a_weight_of_one_output():
+    x, w = norch.arange(6.0).reshape(2, 3).requires_grad_(), norch.tensor([1.0, 2, 3], requires_grad=True)
+    result = F.linear(x, w, norch.tensor(0.5))
+    assert result.tolist() == [8.5, 26.5]
+    result.sum().backward()
+    assert x.grad.tolist() == [[1, 2, 3]] * 2 and w.grad.tolist() == [3, 5, 7]
 
 
 @pytest.mark.parametrize(
@@ -219,3 +230,9 @@ def test_layers_are_made_on_the_device_of_the_context(device):
         layers = [nn.PReLU(), nn.Embedding(3, 2), nn.Bilinear(2, 2, 1), nn.LazyBatchNorm1d(), nn.LazyLinear(2)]
         layers[3](norch.ones(4, 3)), layers[4](norch.ones(4, 3))
     assert {tensor.is_cuda for layer in layers for tensor in layer.state_dict().values()} == {device == "cuda"}
+
+
+def test_the_sizes_of_a_linear_layer_may_be_set_by_their_other_names():
+    layer = nn.Linear(2, 3)
+    layer.in_features, layer.out_features = 4, 5
+    assert (layer.input_dim, layer.output_dim) == (layer.in_features, layer.out_features) == (4, 5)

@@ -122,7 +122,8 @@ class Wide(nn.Module):
         (lambda layer: parametrize.register_parametrization(layer, "kernel", Twice()), ValueError),
         (lambda layer: parametrize.register_parametrization(layer, "weight", Wide()), ValueError),
         (lambda layer: parametrize.remove_parametrizations(layer, "weight"), ValueError),
-        (lambda layer: parametrize.transfer_parametrizations_and_params(layer, layer), ValueError),
+        (lambda layer: nn.utils.spectral_norm(nn.utils.spectral_norm(layer)), RuntimeError),
+        (lambda layer: nn.utils.spectral_norm(layer, "kernel"), KeyError),
         (lambda layer: parametrizations.orthogonal(layer, "bias"), ValueError),
         (lambda layer: parametrizations.orthogonal(layer, orthogonal_map="qr"), ValueError),
         (lambda layer: parametrizations.spectral_norm(layer, "kernel"), ValueError),
@@ -204,6 +205,7 @@ def eigenvalues(matrix):
 @pytest.mark.parametrize("sizes", [(4, 4), (6, 3), (3, 6)])
 @pytest.mark.parametrize("trivial", [True, False])
 def test_orthogonal_weights_stay_orthogonal(kind, sizes, trivial):
+    pytest.importorskip("numpy")  # has LAPACK
     layer = nn.Linear(*sizes, dtype=norch.float64)
     parametrizations.orthogonal(layer, orthogonal_map=kind, use_trivialization=trivial)
     optimizer = norch.optim.SGD(layer.parameters(), lr=0.3)
@@ -220,6 +222,7 @@ def test_orthogonal_weights_stay_orthogonal(kind, sizes, trivial):
 
 
 def test_an_orthogonal_weight_is_kept_as_the_first_value():
+    pytest.importorskip("numpy")  # has LAPACK
     for kind in ("matrix_exp", "cayley", "householder"):
         layer = nn.Linear(4, 4, dtype=norch.float64)
         nn.init.orthogonal_(layer.weight)
@@ -273,3 +276,66 @@ def test_total_norms_and_scaling_by_them():
     with pytest.warns(FutureWarning, match="clip_grad_norm_"):
         nn.utils.clip_grad_norm([w], 1.0)
     assert nn.utils.skip_init(nn.Linear, 2, 3).weight.shape == [3, 2]
+
+
+def test_a_second_parametrization_leaves_the_values_behind_the_first():
+    pytest.importorskip("numpy")  # has LAPACK
+    layer = parametrize.register_parametrization(nn.Linear(2, 2), "weight", Twice())
+    original = layer.parametrizations.weight.original.tolist()
+    parametrizations.spectral_norm(parametrize.register_parametrization(layer, "weight", Twice()))
+    assert layer.parametrizations.weight.original.tolist() == original
+    assert abs(norch.linalg.matrix_norm(layer.weight.detach(), 2).item() - 1) < 0.5
+
+
+def test_transferred_parameters_are_shared():
+    source, target = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)), nn.Linear(2, 2)
+    assert parametrize.transfer_parametrizations_and_params(nn.Linear(2, 2), target) is target
+    assert not parametrize.is_parametrized(target)
+    parametrize.transfer_parametrizations_and_params(source, target)
+    for name in ("original0", "original1"):
+        assert getattr(target.parametrizations.weight, name) is getattr(source.parametrizations.weight, name)
+
+
+def test_spectral_norm_iterates_at_each_forward_and_not_before():
+    layer = nn.utils.spectral_norm(nn.Linear(3, 2))
+    assert layer.weight.tolist() == layer.weight_orig.tolist()
+    u = layer.weight_u.tolist()
+    layer(norch.ones(3))
+    assert layer.weight_u.tolist() != u
+
+
+def test_a_copied_model_has_no_gradients():
+    layer = nn.Linear(2, 1)
+    layer(norch.ones(2)).backward()
+    assert layer.weight.grad is not None and copy.deepcopy(layer).weight.grad is None
+
+
+def test_a_weight_is_split_once():
+    with pytest.warns(FutureWarning):
+        layer = nn.utils.weight_norm(nn.Linear(2, 1))
+        with pytest.raises(RuntimeError, match="already"):
+            nn.utils.weight_norm(layer)
+
+
+def test_orthogonal_weights_may_come_in_batches_and_on_top():
+    pytest.importorskip("numpy")  # has LAPACK
+    layer = nn.ConvTranspose1d(3, 2, 4)
+    parametrizations.orthogonal(layer)
+    close(layer.weight @ layer.weight.mT, norch.eye(2).expand(3, 2, 2), 1e-5)
+    square = parametrizations.orthogonal(parametrize.register_parametrization(nn.Linear(3, 3), "weight", Twice()))
+    close(square.weight @ square.weight.T, norch.eye(3), 1e-5)
+
+
+def test_an_inverse_writes_into_the_parameter_that_an_optimizer_holds():
+    layer = nn.Linear(2, 2)
+    weight = layer.weight
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert layer.parametrizations.weight.original is weight and weight[1, 0].item() == 0
+
+
+@pytest.mark.parametrize("dim", [2, -3])
+def test_a_weight_has_no_lengths_along_a_dim_that_it_has_not(dim):
+    with pytest.raises(IndexError, match="weight_norm"):
+        parametrizations.weight_norm(nn.Linear(2, 2), dim=dim)
+    with pytest.raises(TypeError, match="no Parameter"):
+        nn.utils.prune.identity(parametrizations.weight_norm(nn.Linear(2, 2)), "weight")

@@ -1,11 +1,15 @@
-"""Adam, AdamW and RMSprop against their rules in plain Python, for every option, dtype and layout; their state."""
+"""Adam, AdamW and RMSprop against their rules in plain Python, for every option, dtype and layout; their state.
 
+What holds for every optimizer is tested with SGD, too.
+"""
+
+import gc
 import math
 
 import pytest
 
 import norch
-from norch import _C, nn, optim
+from norch import nn, optim
 
 
 def adam(
@@ -100,6 +104,7 @@ KINDS = [
     (optim.RMSprop, {"centered": True, "momentum": 0.5}),
 ]
 kinds = pytest.mark.parametrize("kind, options", KINDS, ids=["Adam", "AdamW", "RMSprop", "RMSprop centered"])
+kinds_and_sgd = pytest.mark.parametrize("kind, options", [*KINDS, (optim.SGD, {"momentum": 0.9})])
 
 
 @kinds
@@ -251,7 +256,7 @@ def test_settings_that_ask_for_more_memory_later_get_it():
     assert optimizer.state[parameter]["step"].item() == 2.0
 
 
-@kinds
+@kinds_and_sgd
 def test_the_closure_runs_with_gradients_on(kind, options):
     parameter = nn.Parameter([3.0])
     optimizer = kind([parameter], **options)
@@ -267,7 +272,7 @@ def test_the_closure_runs_with_gradients_on(kind, options):
     assert parameter[0] < 3.0 and optimizer.step() is None
 
 
-@kinds
+@kinds_and_sgd
 def test_a_step_between_forward_and_backward_is_noticed(kind, options):
     weight = nn.Parameter([2.0])
     loss = weight * weight
@@ -277,28 +282,7 @@ def test_a_step_between_forward_and_backward_is_noticed(kind, options):
         loss.backward()
 
 
-@kinds
-def test_a_step_without_memory_changes_nothing(kind, options):
-    parameters = [nn.Parameter([1.0]), nn.Parameter([2.0])]
-    optimizer = kind(parameters, lr=0.5, **options)
-    for parameter in parameters:
-        parameter.grad = norch.Tensor([1.0])
-    failures = 0
-    while True:
-        _C.fail_allocation(failures + 1)
-        try:
-            optimizer.step()
-            break
-        except MemoryError:
-            failures += 1
-            assert [parameter[0] for parameter in parameters] == [1.0, 2.0]
-            assert not optimizer.state
-        finally:
-            _C.fail_allocation(0)
-    assert failures > 0 and all(state["step"][0] == 1.0 for state in optimizer.state.values())
-
-
-@kinds
+@kinds_and_sgd
 def test_training_keeps_live_bytes_flat(kind, options):
     model = nn.Linear(3, 2)
     optimizer = kind(model.parameters(), **options)
@@ -310,6 +294,7 @@ def test_training_keeps_live_bytes_flat(kind, options):
             optimizer.step()
         return norch.memory_allocated()
 
+    gc.collect()  # what tests before have left in cycles
     assert train(5) == train(50)
 
 

@@ -167,6 +167,53 @@ def test_a_schedule_goes_on_from_an_epoch():
         schedulers.StepLR(make_optimizer(), 2, last_epoch=3)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: schedulers.ConstantLR(o, 0.5, 3),
+        lambda o: schedulers.LinearLR(o, 0.25, 1.0, 4),
+        lambda o: schedulers.PolynomialLR(o, 7, 2.0),
+        lambda o: schedulers.StepLR(o, 2, 0.5),
+        lambda o: schedulers.MultiStepLR(o, [1, 3, 3], 0.5),
+        lambda o: schedulers.ExponentialLR(o, 0.9),
+        lambda o: schedulers.CosineAnnealingLR(o, 5, 0.1),
+        lambda o: schedulers.LambdaLR(o, lambda epoch: 1 / (1 + epoch)),
+    ],
+)
+def test_a_step_to_an_epoch_has_the_rate_of_that_epoch(make):
+    optimizer, jumping = make_optimizer(lr=1.0), make_optimizer(lr=1.0)
+    scheduler, jumper = make(optimizer), make(jumping)
+    for _ in range(5):
+        optimizer.step()
+        scheduler.step()
+    jumper.step(5)
+    assert jumper.get_last_lr() == pytest.approx(scheduler.get_last_lr(), rel=1e-12)
+    jumper.step(0)
+    assert jumper.get_last_lr() == pytest.approx(make(make_optimizer(lr=1.0)).get_last_lr(), rel=1e-12)
+
+
+def test_a_group_that_comes_later_has_no_rate_of_a_schedule():
+    optimizer = make_optimizer(lr=1.0)
+    scheduler = schedulers.LambdaLR(optimizer, lambda epoch: 0.5)
+    optimizer.add_param_group({"params": [nn.Parameter([1.0])], "lr": 1.0})
+    with pytest.raises(ValueError, match="1 rates, expected 2"):
+        scheduler.step()
+    assert scheduler.last_epoch == 0 and optimizer.param_groups[0]["lr"] == 0.5
+
+
+def test_a_plateau_reduces_groups_that_come_later():
+    optimizer = make_optimizer(lr=1.0)
+    scheduler = schedulers.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)
+    listed = schedulers.ReduceLROnPlateau(optimizer, factor=0.5, patience=0, min_lr=[0.1])
+    optimizer.add_param_group({"params": [nn.Parameter([1.0])], "lr": 1.0})
+    scheduler.step(1.0)
+    scheduler.step(1.0)
+    assert scheduler.get_last_lr() == [0.5, 0.5]
+    listed.step(1.0)
+    with pytest.raises(RuntimeError, match="min_lrs has 1 rates, expected 2"):
+        listed.step(1.0)
+
+
 def test_schedules_of_one_optimizer_multiply_and_a_rate_changed_by_hand_stays():
     optimizer = make_optimizer()
     both = [schedulers.ExponentialLR(optimizer, 0.5), schedulers.StepLR(optimizer, 2, gamma=0.1)]

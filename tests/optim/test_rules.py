@@ -154,3 +154,28 @@ def test_a_changed_rule_is_what_runs():
     parameter.grad = norch.Tensor([1.0])
     Halving([parameter]).step()
     assert parameter[0] == 2.0
+
+
+@pytest.fixture
+def doubles():
+    norch.set_default_dtype(norch.float64)
+    yield
+    norch.set_default_dtype(norch.float32)
+
+
+@pytest.mark.parametrize("name", "Adadelta Adam AdamW Adamax ASGD NAdam RAdam RMSprop Rprop SGD".split())
+def test_the_default_dtype_may_be_float64(name, doubles):
+    make = getattr(optim, name)
+    plain, ruled = (nn.Parameter(GRADIENTS) for _ in range(2))
+    optimizers = make([plain], lr=0.1), by_rule(make)([ruled], lr=0.1)
+    for _ in range(3):
+        for w, optimizer in zip((plain, ruled), optimizers):
+            optimizer.zero_grad()
+            (w**2).sum().backward()
+            optimizer.step()
+    assert plain.dtype is norch.float64
+    assert (plain - ruled).abs().max() < 1e-8
+    state = optimizers[0].state_dict()
+    again = make([plain], lr=0.1)
+    again.load_state_dict(state)
+    again.step()

@@ -3,6 +3,7 @@ right at the extremes. tools/ulps.cpp walks all floats."""
 
 import math
 import struct
+from decimal import Decimal, Overflow, localcontext
 from fractions import Fraction
 
 import pytest
@@ -218,3 +219,29 @@ def test_powers_that_are_numbers():
     y = x.clone()
     y **= 3
     assert y.tolist() == pytest.approx([v**3 for v in x.tolist()], rel=2e-7)
+
+
+@pytest.mark.parametrize("name", ["exp", "log"])
+def test_exp_and_log_of_doubles(name, device):
+    inputs = (
+        [x / 7.0 for x in range(-5300, 5000, 9)]
+        + [1 + k * 2.0**-40 for k in range(-50, 50)]
+        + [5e-324, 1e-310, 1.7e308]
+    )
+    if name == "log":
+        inputs = [abs(x) for x in inputs if x] + [2.0**k for k in range(-1074, 1024, 37)]
+    results = getattr(norch.tensor(inputs, dtype=norch.float64, device=device), name)().tolist()
+    with localcontext() as context:
+        context.prec, context.traps[Overflow] = 40, False
+        for x, result in zip(inputs, results):
+            truth = Decimal(x).exp() if name == "exp" else Decimal(x).ln()
+            if truth > Decimal(1.7976931348623157e308):
+                assert result == math.inf, x
+                continue
+            unit = Decimal(math.ulp(float(truth)))
+            assert abs(Decimal(result) - truth) <= 2 * unit, (x, result)
+    extremes = norch.tensor([math.inf, -math.inf, 0.0, -0.0, math.nan], dtype=norch.float64, device=device)
+    expected = (
+        [math.inf, 0.0, 1.0, 1.0, math.nan] if name == "exp" else [math.inf, math.nan, -math.inf, -math.inf, math.nan]
+    )
+    assert [repr(x) for x in getattr(extremes, name)().tolist()] == [repr(x) for x in expected]

@@ -75,6 +75,21 @@ def test_full_reduction_has_no_dimensions_and_functions_equal_methods(device):
         assert getattr(norch, row.name)(x, axis=0).tolist() == getattr(x, row.name)(axis=0).tolist(), row.name
 
 
+@pytest.mark.parametrize("shape", [(3000, 3), (50, 20, 5), (70_000, 2), (1000, 16)])
+def test_short_rows_and_narrow_columns(shape, device):
+    """Both are taken several side by side; whole numbers give exact sums."""
+    x = norch.randint(-9, 10, shape, device=device).float()
+    for y in (x, x[::2], x.repeat_interleave(3, -1)[..., ::3]):
+        rows = y.reshape(-1, shape[-1]).tolist()
+        assert y.sum(-1).reshape(-1).tolist() == [sum(row) for row in rows]
+        assert y.amax(-1).reshape(-1).tolist() == [max(row) for row in rows]
+        assert y.argmin(-1).reshape(-1).tolist() == [row.index(min(row)) for row in rows]
+        assert (y > 0).sum(-1).reshape(-1).tolist() == [sum(v > 0 for v in row) for row in rows]
+        columns = list(zip(*rows))
+        assert y.reshape(-1, shape[-1]).sum(0).tolist() == [sum(column) for column in columns]
+        assert y.reshape(-1, shape[-1]).amin(0).tolist() == [min(column) for column in columns]
+
+
 def test_max_with_dim_gives_values_and_indices(device):
     x = norch.tensor([[1, 5, 5], [7, 2, 0]], device=device)
     values, positions = x.max(dim=1)

@@ -223,7 +223,7 @@ def window_cases(case: Callable) -> list:
         even((2, 1, 3, 4), (4, 6)),
         row("batch_norm", [(3, 2, 2, 2), (2,), (2,)], batch_norm, by_channel, "NormalizeBackward"),
         row("batch_norm", [(5, 3), (3,), (3,)], batch_norm, by_channel, "NormalizeBackward"),
-        row("scale_and_shift", [(3, 2, 2), (2,), (2,)], batch_norm_eval, scaled_and_shifted, "ScaleAndShiftBackward"),
+        row("scale_and_shift", [(3, 2, 2), (2,), (2,)], batch_norm_eval, scaled_and_shifted, "NormalizeByBackward"),
         row("layer_norm", [(3, 2, 5), (5,), (5,)], layer_norm, by_row, "NormalizeBackward"),
         row("group_norm", [(2, 4, 3), (4,), (4,)], group_norm, by_group, "NormalizeBackward"),
     ]

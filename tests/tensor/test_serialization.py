@@ -136,7 +136,7 @@ def test_a_state_dict_keeps_names_and_order(tmp_path):
 
 def test_only_what_can_be_saved():
     for value, message in [
-        ({"a": [object()]}, r"at a\.0 a object"),
+        ({"a": [object()]}, r"at a\.0 an object"),
         ({(1, 2): 3}, r"key \(1, 2\)"),
         ({"x": {math.nan: 1}}, "at x the key nan"),
         ({1}, "as a whole a set"),

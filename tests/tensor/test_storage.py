@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import threading
 
 import pytest
+from concurrently import in_threads
 
 import norch
 from norch import _C
@@ -156,11 +156,7 @@ def test_it_keeps_the_memory_alive_by_itself():
 
 def test_threads_get_the_same_object():
     x, found = points(), []
-    threads = [threading.Thread(target=lambda: found.append(x.t().storage())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, lambda _: found.append(x.t().storage()))
     assert len(found) == 8 and all(storage is x.storage() for storage in found)
 
 

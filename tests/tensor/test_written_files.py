@@ -17,6 +17,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from concurrently import in_threads
 
 import norch
 from norch import files
@@ -391,11 +392,7 @@ def test_threads_and_processes_that_save_into_one_folder():
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=120)
+    in_threads(4, work)
     assert all(process.poll() is None for process in others)
     for process in others:
         process.kill()

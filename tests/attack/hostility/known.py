@@ -73,6 +73,15 @@ KNOWN = [
     ("ZeroDivisionError", "", r"integer division or modulo by zero", "Python's own error, as docs/departures.md tells"),
     ("ZeroDivisionError", "LRScheduler|optim", "float division by zero", "the example's own formula divides by it"),
     ("", r"norch\.hooks|<locals>", "", "a function of the example itself"),
+    ("accepted", "", r"must be (Number|float), not Tensor", "a tensor of one element stands for a number of it"),
+    ("memory", "max_unpool[123]d$", "", "an image as large as its kernel asks for"),
+    ("hang", "(svd|pca)_lowrank", r"in (svd|pca)_lowrank\b", "as many rounds as were asked for"),
+    ("NameError", r"benchmark\.Timer", "", "of the statement to time, which is the example's own"),
+    ("ValueError by accident", "CosineAnnealingLR", "math domain error", "Python's own words of a formula of floats"),
+    ("MemoryError without a word", "", r"methods/values\.py", "Python's own error: a list of so many numbers"),
+    ("accepted", "save_on_cpu", "attribute name must be string", "an option without effect"),
+    ("AssertionError", "GradScaler", "No inf checks were recorded", "torch's own type there"),
+    ("death by SIGSEGV", r"_C\.CTensor", "", "a raw address, read behind its end by ctypes"),
 ]
 
 

@@ -16,7 +16,7 @@ REFUSED = "norch refuses, torch computes: "
 BOTH = "both refuse: "
 
 STEPS = re.compile(
-    r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder"
+    r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder|floor_divide"
     r"| [=!<>]=? |\b(all|any|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
@@ -120,6 +120,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("materialize_grads", "is_leaf", "a derivative of 0 is zeros, not None"),
     ("layer_norm", "is_leaf True", "of no elements a layer returns its input"),
     ("hinge_embedding_loss", "dtype", "of integers the loss is floating, as its margin"),
+    (r"distributions\.", "finfo.. requires a floating", GAVE_UP + "bools that count as 0 and 1"),
     ("", "'NoneType'", GAVE_UP + "a derivative of 0 is zeros, not None"),
     ("", "ZeroTensors|view size is not compatible|setStorage: sizes", GAVE_UP + "what torch cannot read"),
     ("", "no gradient, torch wants one", "integers and bool need no gradient; torch fails in backward"),
@@ -140,7 +141,9 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"add(mm|mv|bmm)_?\(.*alpha=0\b", "elements .*nan", "0 times infinity, which BLAS does not read"),
     (r"median\(", "requires_grad False, torch has True", "of no elements nothing needs a gradient"),
     (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
-    ("diff", "is_leaf", "of no elements torch gives the tensor itself"),
+    (r"matrix_rank\(v\d+, [-0T]", "elements", "without a tolerance above 0 rounding decides"),
+    (r"\bqr\(", "elements .*(inf|nan).*torch has .*nan", "nothing is promised of a matrix that is not finite"),
+    ("tensordot", "dims of tensors of .*torch IndexError", BOTH + "dims that are not there"),
     (r"cond\(", r"elements .*(e\+1\d|inf).*torch has .*(e\+1\d|inf)", "nothing is promised of a singular matrix"),
     ("logit", "elements", "with an eps above 1/2 torch's vector loop and what is behind it differ"),
     (r"softplus\(v\d+, (0|False),", "elements .*nan", "with a beta of 0 norch divides by it"),
@@ -161,6 +164,35 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("soft_margin_loss", r"dtype", "torch's loss has the dtype of its input, norch's the common one"),
     (r"backward\(|grad\(", "Singular matrix, torch computes", REFUSED + "derivatives by a singular matrix"),
     ("slogdet", r"\[0\] elements", "the sign of a determinant that is NaN, or that rounding made"),
+    ("logdet", r"elements .*(nan|inf).*torch has .*(nan|inf)", "the same"),
+    (r"matrix_power\(|\binv", "the input matrix is singular", "rounding decides whether a pivot is 0"),
+    ("_lowrank", "float32 or float64, got norch.*, torch ValueError", BOTH + "norch looks at dtypes first"),
+    # ---- distributions, and parameters that are made of others
+    (
+        r"distributions\.",
+        r"torch raises \w+: (.*0 elements|.*non-zero size|.*of shape \(.*\b0\b)",
+        GAVE_UP + "distributions of no elements",
+    ),
+    (
+        r"log_prob|cdf",
+        "^norch raises (Value|NotImplemented)Error.*, torch (?!computes)",
+        BOTH + "a value that is not allowed, or a function that is not there",
+    ),
+    (r"distributions\.", "ShapeError: pad.*, torch IndexError: tuple", BOTH + "a number where vectors are expected"),
+    ("biject_to", "MixtureSameFamilyConstraint", GAVE_UP + "the support of a mixture is that of its parts"),
+    ("Multinomial|OneHot|Categorical", "torch raises AttributeError", GAVE_UP + "what torch forgets to define"),
+    (
+        "prune",
+        "^norch raises .*, torch (AssertionError|KeyError|AttributeError|TypeError: cannot assign)",
+        BOTH + "what is pruned",
+    ),
+    ("_norm", "parameter '\\w+' is None, torch TypeError", BOTH + "a parameter that is None"),
+    (
+        "kl_divergence",
+        "ShapeError: .* cannot be broadcast together.*, torch computes",
+        REFUSED + "divergences of shapes that do not fit each other, of which torch looks at one",
+    ),
+    ("transfer_param", "dictionary changed size", GAVE_UP + "parametrizations that a module transfers to itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
     ("", "several elements of (the written-to|out).*, torch computes", REFUSED + "an expanded tensor"),
@@ -211,13 +243,17 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("tensordot", "^norch raises (Value|Runtime)Error: tensordot: expected", BOTH + "dims that are no dims"),
     ("scatter", "index of shape .*are not the same, torch computes", REFUSED + "an index that fits nothing"),
     ("cumsum|cumprod", "can't be cast to norch.bool, .*, torch computes", REFUSED + "sums in a bool `out`"),
-    (r"\.roll\(|lib\.cat\(", "^norch raises IndexError.*, torch computes", REFUSED + "dims of no elements"),
+    (
+        r"\.roll\(|lib\.cat\(|cumm(ax|in)\(|\[.*\]$",
+        "^norch raises IndexError.*, torch computes",
+        REFUSED + "dims of no elements",
+    ),
     ("index_put", "expected values of the tensor's dtype.*, torch IndexError", BOTH + "norch looks at dtypes first"),
     ("histogram", "^norch raises TypeError: .*'bins', torch computes", REFUSED + "forms that torch's docs do not have"),
     ("(?i)softmax|softmin", "floating dtype, got (u?int|bool).*, torch computes", REFUSED + "a softmax of no integers"),
     ("index_fill_?", "axis . has no index, its size is 0, torch computes", REFUSED + "an index into nothing"),
     ("diff", "^norch raises IndexError: diff: axis.*, torch computes", REFUSED + "a dim that is not there"),
-    ("fill", "cannot be converted to type int64_t", GAVE_UP + "a tensor's NaN is converted as by `.to()`"),
+    (r"fill|\] = ", "cannot be converted to type int64_t", GAVE_UP + "a tensor's NaN is converted as by `.to()`"),
     (
         r"logical_\w+_\(",
         r"made under norch.no_grad\(\).*, torch computes",
@@ -240,11 +276,14 @@ CAUSES: list[tuple[str, str, str]] = [
         "every tensor of the graph that somebody holds has its gradient, but autograd.grad sets none",
     ),
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
+    (r"add_param_group", "'sum'", "torch's Adagrad has no state for parameters that come later, and fails at a step"),
+    (r"diff\(", "is_leaf|requires_grad", "of no elements torch's diff gives the tensor itself"),
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (r"\.data\b", "elements", "what a write through `.data` puts into a saved tensor, which neither library watches"),
+    (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),
     (
         r"\.(var|std)\(|use_reentrant=True",
-        r"\.grad requires_grad True, torch has False",
+        r"requires_grad True, torch has False",
         "a derivative that is NaN, and that of a reentrant checkpoint, have no graph in torch",
     ),
     (
@@ -257,10 +296,15 @@ CAUSES: list[tuple[str, str, str]] = [
         r"\.grad elements",
         "torch's derivative of instance_norm misreads a gradient in another order of memory: its own gradcheck fails",
     ),
-    (r"\.data = ", "requires_grad|is_leaf", "a view that was given other memory by `.data =` is no view any more"),
+    (
+        r"\.data = ",
+        "requires_grad|is_leaf|require gradients",
+        "a view that was given other memory by `.data =` is no view any more",
+    ),
     (
         r"\.(requires_grad|detach)_\(",
-        r"requires_grad|is_leaf|\.grad |: \[tensor|(does not|inputs that) require gradients.*torch computes",
+        r"requires_grad|is_leaf|\.grad |: \[tensor|(does not|inputs that) require gradients.*torch computes"
+        r"|arguments requires grad",
         "a leaf that is a view, or has views: torch gives these new nodes when the memory is written to",
     ),
     (
@@ -280,10 +324,10 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if hooked := re.match(r"at the end (v\d+): \[\d\] elements", found):
         if f"register_hook({hooked[1]}.append)" in whole:
             return "torch adds to the gradient that a hook was given"
-    if hooked := re.match(r"(?:at the end )?(v\d+): \[.*\], torch has \[tensor", found, re.S):
+    if hooked := re.match(r"(?:at the end )?(v\d+): \[.*, torch has \[tensor", found, re.S):
         if f"register_hook({hooked[1]}.append)" in whole and "autograd.grad(" in whole:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"
-    if ".grad" in found and re.search(r"\.logical_\w+_\(", whole):
+    if re.search(r"\.grad |autograd\.grad", found + lines[-1]) and re.search(r"\.logical_\w+_\(", whole):
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
     if re.search(r"\.grad elements.*torch has .*inf", found) and re.search(r"binary_cross_entropy\(|BCELoss", whole):
         return "the loss has bounded logarithms; torch's gradient of a target has others"
@@ -309,7 +353,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
         return "the gradients of one walk have memory of their own"
-    if ".grad elements" in found and "nan" in found and re.search("hardtanh|relu6|shrink|elu|hardswish", whole):
+    if ".grad elements" in found and "nan" in found and re.search("hardtanh|relu6|shrink|elu|hardswish|logit", whole):
         if _norch_spreads_nan(found):
             return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
     if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and _overlaps(lines, told[1]):
@@ -329,6 +373,8 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return "torch loses the hooks of a view when it is written to"
     if ".grad elements" in found and CHOOSING.search(whole) and _permuted(found):
         return "of equal elements any gets the gradient"
+    if "elements" in found and not found.startswith("at the end") and _zeros_have_signs(lines):
+        return "the sign of a zero"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
@@ -402,9 +448,31 @@ def _variance_is_rounding(lines: Sequence[str]) -> bool:
         for name in names:
             if line.startswith(f"{name} = ") and name in pair.ours and name in pair.theirs:
                 ours, theirs = (x if isinstance(x, tuple) else (x,) for x in (pair.ours[name], pair.theirs[name]))
-                if any((x == 0).tolist() != (y == 0).tolist() for x, y in zip(ours, theirs)):
+                if any(_zeros(x) != _zeros(y) for x, y in zip(ours, theirs)):
                     return True
     return False
+
+
+def _zeros(x: Any) -> Any:
+    """Which elements of a tensor are 0, or whether a number is."""
+    return x == 0 if isinstance(x, (bool, int, float)) else (x == 0).tolist()
+
+
+def _zeros_have_signs(lines: Sequence[str]) -> bool:
+    """Whether operands of the last statement have zeros of other signs in torch, and nothing differs without these."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    signed = []
+    for name in variables(lines[-1]):
+        ours, theirs = pair.ours.get(name), pair.theirs.get(name)
+        if (
+            isinstance(theirs, torch.Tensor)
+            and theirs.is_floating_point()
+            and str(ours.tolist()) != str(theirs.tolist())
+        ):
+            signed.append(f"{name} = {name}.detach() + 0.0")
+    return bool(signed) and run([*lines[:-1], *signed, lines[-1]]) is None
 
 
 def _differs_in_zeros(found: str) -> bool:

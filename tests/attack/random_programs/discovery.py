@@ -43,7 +43,7 @@ LEFT_OUT = re.compile(
     r"|binomial|empty|resize|seed|rng|set_|share_memory|pin_memory|storage|data_ptr|_grad|backward|grad$|apply_|map"
     r"|eig|svd|^qr$|^lu$|lu_|geqrf|ormqr|orgqr|householder|cholesky_ex|autocast|default|printoptions|threads|deterministic|warn"
     r"|numpy|dlpack|typename|stft|fft|sparse|module_load|hook|lstsq|sspaddmm|_nd$|to_|^new$|type$|lobpcg|pinv|inv$|inverse$|solve|tensorinv|det$"
-    r"|hardsigmoid|airy|bessel|polynomial|zeta|cross$|adaptive|topk|^to$|chain_matmul|hash_tensor|dequantize|^index$|masked_scatter"
+    r"|hardsigmoid|airy|bessel|polynomial|zeta|cross$|adaptive|topk|^to$|chain_matmul|hash_tensor|lowrank|dequantize|^index$|masked_scatter"
 )
 
 # Arguments of modules, tried in this order

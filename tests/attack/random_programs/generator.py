@@ -17,6 +17,7 @@ from .statements import FAMILIES, FOUND
 SHAPES = [(), (1,), (2,), (3,), (2, 3), (3, 3), (3, 2), (1, 3), (2, 1), (2, 2, 3), (2, 3, 3), (0,), (2, 0)]
 WEIGHTS = [3, 2, 3, 5, 8, 5, 5, 3, 3, 3, 2, 0.3, 0.2]
 VALUES = 12  # different tensors of a shape and dtype, so that their statements are compiled once
+THEMED = 0.3  # the share of programs in which every other statement is of one table
 LARGEST, RANK, GREATEST = 64, 5, 1e3  # size, rank and elements of the tensors that statements use again
 
 
@@ -30,6 +31,7 @@ def parsed(statement: str) -> list[tuple[str, str | None]]:
 def families() -> tuple[list[list[str]], list[float]]:
     """The tables of statements, and how often each comes."""
     tables = [*FAMILIES, (found_statements(), FOUND)]
+    torch.distributions.Distribution.set_default_validate_args(True)  # one of those that were tried switches it off
     return [table for table, _ in tables], [weight for _, weight in tables]
 
 
@@ -52,13 +54,20 @@ class Program:
         for _ in range(self.rng.randint(1, 3)):
             self.leaf()
         length = self.rng.randint(5, 40)
+        tables, weights = self.themed()
         while len(self.lines) < length and not self.ended:
-            table = self.rng.choices(*families())[0]
+            table = self.rng.choices(tables, weights)[0]
             self.attempt(self.rng.choice(table))
         for name in self.fitting(lambda x: x.requires_grad)[-3:]:
             self.do(f"({name} * {name}).sum().backward(retain_graph=True)")
         if not self.ended:
             self.found = self.pair.finish()
+
+    def themed(self) -> tuple[list[list[str]], list[float]]:
+        """The tables, and how often each comes: in some programs one more often, so that its statements meet."""
+        tables, weights = families()
+        theme = self.rng.randrange(len(tables)) if self.rng.random() < THEMED else None
+        return tables, [sum(weights) if place == theme else weight for place, weight in enumerate(weights)]
 
     def attempt(self, statement: str) -> None:
         """Add a statement, its holes filled, if something alive fits each."""

@@ -161,6 +161,31 @@ class Holes:
     def _dtype(self) -> str:
         return str(self.last.dtype)[6:]
 
+    # ---- Objects
+
+    def object(self, kind: type) -> str:
+        """A live object of a kind, more often one of the last."""
+        names = [name for name, value in self.program.pair.theirs.items() if isinstance(value, kind) and name[0] == "v"]
+        if not names:
+            raise Nothing
+        return self.rng.choice(names if self.rng.random() < 0.3 else names[-2:])
+
+    def twin(self) -> str:
+        """An object of the class of the last one."""
+        return self.object(type(self.program.pair.theirs[list(self.filled.values())[-1]]))
+
+    def optimizer(self) -> str:
+        return self.object(torch.optim.Optimizer)
+
+    def schedule(self) -> str:
+        return self.object(torch.optim.lr_scheduler.LRScheduler)
+
+    def module(self) -> str:
+        return self.object(torch.nn.Module)
+
+    def distribution(self) -> str:
+        return self.object(torch.distributions.Distribution)
+
     # ---- Indices
 
     def dim(self) -> str:
@@ -308,6 +333,82 @@ class Holes:
 
     def bag(self) -> str:
         return self.rng.choice(["'sum'", "'mean'", "'max'"])
+
+    def rate(self) -> str:
+        return self.rng.choice(["0.1", "0.01", "1.0", "0.5", "0.001"])
+
+    def factor(self) -> str:
+        return self.rng.choice(["0.5", "0.9", "0.1", "1.0", "0.25"])
+
+    def simple(self) -> str:
+        """A new schedule of the optimizer `o`."""
+        kinds = ["StepLR(o, 2)", "LinearLR(o, 0.5, 1.0, 3)", "ExponentialLR(o, 0.9)", "ConstantLR(o, 0.5, 2)"]
+        more = ["CosineAnnealingLR(o, 2)", "PolynomialLR(o, 3)", "LambdaLR(o, lambda epoch: 0.5 ** epoch)"]
+        others = [
+            "MultiplicativeLR(o, lambda epoch: 0.7)",
+            "CosineAnnealingWarmRestarts(o, 2)",
+            "MultiStepLR(o, [1, 2])",
+        ]
+        return self.rng.choice([*kinds, *more, *others])
+
+    def threshold(self) -> str:
+        return self.rng.choice(["'rel'", "'abs'"])
+
+    def plateau(self) -> str:
+        return self.rng.choice(["'min'", "'max'"])
+
+    def milestones(self) -> str:
+        return self.rng.choice(["[1, 2]", "[2, 2]", "[3, 1]", "[]", "[2]"])
+
+    def cycle(self) -> str:
+        return self.rng.choice(["'triangular'", "'triangular2'", "'exp_range'"])
+
+    def anneal(self) -> str:
+        return self.rng.choice(["'cos'", "'linear'"])
+
+    def cycle_length(self) -> str:
+        return self.rng.choice(["4", "7", "10"])
+
+    def parameter(self) -> str:
+        return self.rng.choice(["weight", "weight", "weight", "bias", "weight_ih"])
+
+    def dim_or_none(self) -> str:
+        return self.rng.choice(["0", "1", "-1", "None", "2"])
+
+    def amount(self) -> str:
+        return self.rng.choice(["1", "2", "0.3", "0.5", "0", "1.0", "5", "20", "1.5"])
+
+    def all_or_none(self) -> str:
+        return self.rng.choice(["0", "1.0", "0.0"])
+
+    def orthogonal_map(self) -> str:
+        return self.rng.choice(["None", "'matrix_exp'", "'cayley'", "'householder'"])
+
+    def activation(self) -> str:
+        return self.rng.choice(["Tanh", "ReLU", "Softplus", "Identity", "Flatten"])
+
+    def mask_of_square(self) -> str:
+        return self.program.one_or_leaf(lambda x: x.dtype is torch.bool and x.shape == (3, 3), (3, 3), "bool")
+
+    def nonlinearity(self) -> str:
+        return self.rng.choice(["'relu'", "'leaky_relu'", "'tanh'", "'selu'", "'linear'", "'sigmoid'", "'conv1d'"])
+
+    def fan(self) -> str:
+        return self.rng.choice(["'fan_in'", "'fan_out'"])
+
+    def large_layer(self) -> str:
+        kinds = ["Linear(200, 300)", "Conv2d(20, 30, 5)", "LSTM(30, 100)", "Conv1d(40, 40, 9, groups=2)"]
+        return self.rng.choice([*kinds, "GRUCell(100, 40)", "Bilinear(10, 20, 50)", "ConvTranspose1d(30, 20, 30)"])
+
+    def transform(self) -> str:
+        kinds = ["ExpTransform()", "TanhTransform()", "SigmoidTransform()", "SoftplusTransform()", "PowerTransform(2)"]
+        more = ["SoftmaxTransform()", "StickBreakingTransform()", "AbsTransform()", "LowerCholeskyTransform()"]
+        return self.rng.choice([*kinds, *more, "AffineTransform(0.5, -2.0)", "PowerTransform(-0.5)"])
+
+    def constraint(self) -> str:
+        kinds = ["positive", "real", "unit_interval", "simplex", "lower_cholesky", "positive_definite", "boolean"]
+        more = ["interval(-1.0, 2.0)", "greater_than(0.5)", "less_than(1.0)", "nonnegative_integer", "one_hot"]
+        return self.rng.choice([*kinds, *more, "real_vector", "half_open_interval(0.0, 1.0)", "square", "symmetric"])
 
     def norm_of_matrix(self) -> str:
         return self.rng.choice(["'fro'", "'nuc'", "1", "2", "-1", "float('inf')"])

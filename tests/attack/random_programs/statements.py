@@ -7,6 +7,7 @@ name, {like} with something that broadcasts with {x}. {dim2} is a second {dim}; 
 from __future__ import annotations
 
 from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
+from .objects import INITIAL, PARAMETRIZED, PROBABILITY, SCHEDULES
 
 CREATION = """
 {new} = lib.zeros({shape}, dtype={dtype})
@@ -427,5 +428,9 @@ FAMILIES = [
     (MORE, 6),
     (TRANSFORMS, 5),
     (STEPS, 2),
+    (SCHEDULES, 2),
+    (PARAMETRIZED, 2),
+    (INITIAL, 1),
+    (PROBABILITY, 3),
 ]
 FOUND = 11  # the same for the statements that discovery.py finds

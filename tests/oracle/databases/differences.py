@@ -101,12 +101,6 @@ DIFFERENCES = [
         r"\[error\].*\n.*AttributeError",
     ),
     Difference(
-        "nn.functional.linear_cross_entropy nn.functional.linear_cross_entropy.chunked "
-        "nn.functional.linear_cross_entropy.chunked_none",
-        "a single sample with a loss of several dimensions is computed, not refused",
-        r"\[error\].*\n.*gives",
-    ),
-    Difference(
         "nn.RNNCell nn.GRUCell",
         "`bias='relu'` is refused: a flag is True or False",
         r"\[error\].*\n.*bias: expected True or False",

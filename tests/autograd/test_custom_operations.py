@@ -1,0 +1,141 @@
+"""Operations that users define: classes derived from Function."""
+
+import gc
+
+import pytest
+
+import norch
+from norch.autograd import Function, gradcheck, gradgradcheck
+
+
+def leaf(*values):
+    return norch.tensor(list(values), dtype=norch.float64, requires_grad=True)
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 3.0 * x * x * gradient
+
+
+class Rows(Function):
+    """Rows of a memory that needs no gradient, the last of which was computed."""
+
+    @staticmethod
+    def forward(ctx, memory, last):
+        return memory[:2]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return None, gradient[1]
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: x.T, lambda x: x.reshape(6), lambda x: x[1:], lambda x: x.permute(1, 0) * 1]
+)
+def test_views_of_a_custom_operation_s_view_pass_gradients_on(view):
+    memory, last = norch.zeros(4, 3), norch.ones(3, requires_grad=True)
+    view(Rows.apply(memory, last * 2)).sum().backward()
+    assert last.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda memory, rows: rows.mul_(5),
+        lambda memory, rows: rows[1:].mul_(5),
+        lambda memory, rows: memory.mul_(5),
+        lambda memory, rows: memory[0].fill_(5),
+    ],
+)
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_a_write_past_a_custom_operation_s_view_is_refused(write, in_graph):
+    memory, last = norch.zeros(4, 3, requires_grad=in_graph) * 1, norch.ones(3, requires_grad=True)
+    rows = Rows.apply(memory, last)
+    with pytest.raises(RuntimeError, match="custom operation"):
+        write(memory, rows)
+        rows.sum().backward()
+
+
+class Remembered(Function):
+    """Writes into the memory itself, and returns what it holds so far."""
+
+    @staticmethod
+    def forward(ctx, memory, row, number):
+        memory[number] = row
+        return memory[: number + 1]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return None, gradient[-1], None
+
+
+def test_a_custom_operation_may_write_to_the_base_of_an_earlier_view():
+    memory, row = norch.zeros(3, 2), norch.ones(2, requires_grad=True)
+    sum((Remembered.apply(memory, row * (i + 1), i) * (i + 2)).sum() for i in range(3)).backward()
+    assert row.grad.tolist() == [20.0, 20.0]  # 1 * 2 + 2 * 3 + 3 * 4
+
+
+class Exponential(Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        y = (x * scale).exp()
+        ctx.save_for_backward(y)
+        ctx.scale = scale
+        assert ctx.needs_input_grad == (x.requires_grad, False)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (y,) = ctx.saved_tensors
+        return gradient * y * ctx.scale, None
+
+
+@pytest.mark.parametrize("function", [Cube.apply, lambda x: Exponential.apply(x, 0.5)])
+def test_custom_operations(function):
+    x = leaf(0.5, -1.2, 2.0)
+    assert gradcheck(function, x) and gradgradcheck(function, x)
+    assert not function(x.detach()).requires_grad
+
+
+def test_a_custom_operation_that_saves_its_result_leaves_no_cycle():
+    before = norch._C.live_tensors()
+    gc.disable()
+    try:
+        Exponential.apply(leaf(1.0), 2.0)
+        assert norch._C.live_tensors() == before
+    finally:
+        gc.enable()
+
+
+def test_the_wrong_number_of_gradients_is_named():
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x + y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    with pytest.raises(RuntimeError, match="1 gradients for 2 operands"):
+        Wrong.apply(leaf(1.0), leaf(2.0)).backward()
+
+
+def test_a_node_has_the_name_of_its_operation():
+    class Twice(norch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return 2 * gradient
+
+    assert Twice.apply(norch.ones(1, requires_grad=True)).grad_fn.name() == "TwiceBackward"  # PyTorch's name

@@ -1,0 +1,70 @@
+"""Classes of norch.distributions in their corners; tests/oracle compares them with torch."""
+
+import math
+
+import pytest
+
+import norch
+import norch.distributions as d
+
+
+def test_cumulative_probabilities_of_a_falling_transform():
+    power = d.TransformedDistribution(d.Uniform(1.0, 2.0), d.PowerTransform(-1.0))
+    assert power.cdf(norch.tensor(0.8)).item() == pytest.approx(0.75)  # 1 / x <= 0.8 where x >= 1.25
+    assert d.InverseGamma(1.0, 1.0).cdf(norch.tensor(1.0)).item() == pytest.approx(math.exp(-1))
+    assert d.Gamma(1.0, 2.0).cdf(norch.tensor(0.5)).item() == pytest.approx(1 - math.exp(-1))
+
+
+def test_a_matrix_with_a_positive_diagonal_may_not_be_positive_definite():
+    pytest.importorskip("numpy")  # has LAPACK
+    matrices = norch.tensor([[[2.0, 1.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]])
+    assert d.constraints.positive_definite.check(matrices).tolist() == [True, False]
+    assert d.constraints.positive_semidefinite.check(matrices).tolist() == [True, False]
+    assert d.constraints.symmetric.check(matrices).tolist() == [True, True]
+    assert d.constraints.square.check(norch.ones(3, 2, 1)).tolist() == [False] * 3
+    with pytest.raises(ValueError, match="covariance_matrix"):
+        d.MultivariateNormal(norch.zeros(2), matrices[1])
+
+
+def test_transforms_of_bounds_that_are_tensors_and_of_integers():
+    support = d.Pareto(norch.ones(2), norch.ones(2)).support
+    assert d.biject_to(support)(norch.zeros(2)).tolist() == [2.0, 2.0]
+    with pytest.raises(NotImplementedError):
+        d.biject_to(d.constraints.nonnegative_integer)
+    with pytest.raises(ValueError, match="Too few dimensions"):
+        d.biject_to(d.constraints.real_vector)(norch.tensor(1.0))
+
+
+def test_a_divergence_of_halves():
+    assert d.kl_divergence(d.HalfCauchy(1.0), d.HalfCauchy(3.0)).item() == pytest.approx(math.log(16 / 12))
+    assert d.Gamma(1.0, 1.0).log_prob(2).item() == pytest.approx(-2)
+
+
+def test_a_transform_that_neither_grows_nor_falls_has_no_cdf():
+    folded = d.TransformedDistribution(d.Normal(0.0, 1.0), d.AbsTransform())
+    with pytest.raises(NotImplementedError, match="AbsTransform has no sign"):
+        folded.cdf(norch.tensor(1.0))
+
+
+def test_densities_at_the_ends():
+    assert d.Pareto(1.0, 1.0).log_prob(norch.tensor(math.inf)).item() == -math.inf
+    one = norch.ones(1)
+    assert math.isfinite(d.SigmoidTransform().inv(one).item())
+    assert d.StickBreakingTransform().inv(norch.ones(1)).shape == (0,)
+    with pytest.raises(ValueError, match="dim"):
+        d.constraints.real_vector.check(norch.tensor(1.0))
+
+
+def test_transforms_are_equal_if_their_parameters_are():
+    assert d.ExpTransform() == d.ExpTransform() and d.AffineTransform(1.0, 2.0) == d.AffineTransform(1.0, 2.0)
+    assert d.AffineTransform(1.0, norch.ones(2)) != d.AffineTransform(1.0, 2 * norch.ones(2))
+    assert d.ComposeTransform([d.ExpTransform()]) != d.ComposeTransform([d.TanhTransform()])
+    folded = [d.TransformedDistribution(d.Normal(x, 1.0), d.SigmoidTransform()) for x in (0.0, 1.0)]
+    assert d.kl_divergence(*folded).item() == pytest.approx(0.5)
+
+
+def test_values_outside_of_a_transform_and_dtypes_beside_it():
+    with pytest.raises(ValueError, match="support"):
+        d.Kumaraswamy(1.0, 1.0).cdf(norch.tensor(2.0))
+    relaxed = d.RelaxedBernoulli(norch.tensor(1.0, dtype=norch.float64), logits=norch.ones(1))
+    assert relaxed.log_prob(norch.tensor(0.5, dtype=norch.float64)).dtype is norch.float64
