@@ -115,6 +115,7 @@ LAYERS = [
     layer("MultiheadAttention(256, 8, batch_first=True)", 8, 128, 256, inputs=3),
     layer("TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)", 4, 16, 64),
     layer("TransformerEncoderLayer(256, 8, 1024, dropout=0.0, batch_first=True)", 8, 128, 256),
+    layer("TransformerEncoderLayer(256, 8, 1024, batch_first=True)", 8, 128, 256),  # with dropout
     layer("TransformerDecoderLayer(128, 4, 512, dropout=0.0, batch_first=True)", 8, 32, 128, inputs=2),
     layer("Upsample(scale_factor=2)", 8, 16, 32, 32),
     layer("Upsample(scale_factor=2, mode='bilinear')", 8, 16, 32, 32),
@@ -163,6 +164,7 @@ FUNCTIONAL = [
     attention(2, 4, 16, 16),
     attention(4, 8, 128, 64),
     attention(1, 8, 1024, 64),
+    attention(4, 8, 128, 64, options=", dropout_p=0.1"),
     attention(4, 8, 128, 64, options=", is_causal=True"),
     attention(1, 8, 1024, 64, options=", is_causal=True"),
     function("max_unpool2d()", "max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2)", IMAGE),

@@ -23,7 +23,7 @@ norch.nn.utils.parametrize norch.nn.utils.parametrizations norch.optim norch.opt
 norch.autograd norch.autograd.functional norch.func norch.amp norch.distributions norch.distributions.constraints
 norch.distributions.transforms norch.utils norch.utils.data norch.utils.checkpoint norch.utils.benchmark
 norch.utils.dlpack norch.utils.hooks norch.testing norch.cuda norch.backends.cudnn norch.compiler norch.distributed
-norch.hub norch.jit norch.multiprocessing norch.onnx norch.profiler norch.random norch.return_types
+norch.distributed.nn norch.hub norch.jit norch.multiprocessing norch.onnx norch.profiler norch.random norch.return_types
 """.split()
 
 # A title, and the files of norch/ whose functions and methods stand below it; each name goes to the first that fits.
