@@ -133,23 +133,31 @@ COUNT = $(eval COMPILED += x)$(if $(TOTAL),,$(eval TOTAL := $(shell for object i
 $(PLAIN)/%.o: norch/csrc/%.cpp $(PLAIN)/flags
 	@mkdir -p $(@D)
 	@echo "$(COUNT)compile $<"
-	$(QUIET)$(CXX) $(FLAGS) $(COMMON) -MMD -MP -c -o $@ $<
+	$(QUIET)$(CXX) $(FLAGS) $(SMALLER) $(COMMON) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
 $(ISAS:%=$(PLAIN)/cpu/fill.%.o) $(ISAS:%=$(PLAIN)/cpu/random.%.o): FLAGS += -ffp-contract=off
 
 # Kernels are many, for all dtypes and formulas, and -O3 copies their loops for arguments that are constants and for the
 # last elements. WHOLE are those that this makes faster. In the others it is left out; 64 lanes of floats (row_sum.h), so
-# many vectors and one, stay unrolled. COMPACT are those that -O2 makes no slower: they wait for memory, or are the
-# copy for old processors, of which others run the integers alone.
-WHOLE   := $(foreach file,depthwise distances fill random,$(PLAIN)/cpu/$(file).%)
+# many vectors and one, stay unrolled. -O2 serves what it makes no slower: COMPACT, which wait for memory, or are the copy
+# for old processors, of which others run the integers alone; LEAN, if it inlines as -O3 does; and what is no kernel.
+# OLD are those copies without such integers: they need only be right.
+WHOLE   := $(foreach file,cpu/depthwise cpu/distances cpu/fill cpu/random host/,$(PLAIN)/$(file)%)
 COMPACT := $(foreach file,attention columns convolution grid padding pooling recurrent selection,$(PLAIN)/cpu/$(file).%) \
            $(if $(filter avx2,$(ISAS)),%.baseline.o)
+LEAN    := $(foreach file,cpu/rows,$(PLAIN)/$(file).%)
+OLD     := $(if $(filter avx2,$(ISAS)),$(patsubst norch/csrc/%.cpp,$(PLAIN)/%.baseline.o, \
+           $(shell grep -L INTEGERS_IN_BASELINE $(KERNEL_SOURCES))))
 UNROLLED_baseline := 15
 UNROLLED_avx2     := 7
 UNROLLED_avx512   := 3
-SMALLER = $(if $(filter $(WHOLE),$@),,$(if $(filter $(COMPACT),$@),-O2 -fvect-cost-model=dynamic,-fno-peel-loops \
-    -fno-ipa-cp-clone -fno-split-loops --param max-completely-peel-times=$(UNROLLED_$(1))))
+FLAGS_COMPACT := -O2 -fvect-cost-model=dynamic
+FLAGS_LEAN    := $(FLAGS_COMPACT) -funswitch-loops --param max-inline-insns-auto=30 --param max-inline-insns-single=200 \
+                 --param early-inlining-insns=14 --param inline-min-speedup=15
+FLAGS_REST     = -fno-peel-loops -fno-ipa-cp-clone -fno-split-loops --param max-completely-peel-times=$(UNROLLED_$(1))
+SMALLER = $(or $(if $(filter $(OLD),$@),-Os),$(if $(filter $(WHOLE),$@),-O3),$(if $(filter $(COMPACT),$@),$(FLAGS_COMPACT)), \
+    $(if $(filter $(LEAN),$@),$(FLAGS_LEAN)),$(if $(filter $(KERNEL_OBJECTS),$@),$(FLAGS_REST)),-O2)
 ifneq ($(CLANG)$(filter-out -O3,$(MODE) $(filter -O%,$(CXXFLAGS))),)
 SMALLER :=
 endif
@@ -207,7 +215,8 @@ $(addprefix $(BUILD)/,emulator.o memory.o graphs.o): $(BUILD)/%.o: $(EMULATOR)/%
 endif
 
 # Rewritten only when the compiler, a flag or the list of objects changes; what depends on it is then built anew.
-COMPILE := $(CXX) $(FLAGS) $(call SMALLER,avx512) $(ISA_FLAGS_avx512) $(WHOLE) $(COMPACT)
+COMPILE := $(CXX) $(FLAGS) $(if $(SMALLER),$(FLAGS_LEAN) $(FLAGS_REST)) $(ISA_FLAGS_avx512) \
+           $(WHOLE) $(COMPACT) $(LEAN) $(OLD)
 LINKED  := $(COMPILE) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
 $(PLAIN)/flags: COMMANDS = $(COMPILE)
 $(BUILD)/linked: COMMANDS = $(LINKED)
