@@ -274,6 +274,9 @@ BESIDE_THE_CPU = {
     "softmax of columns": lambda x: x.softmax(0),
     "log_softmax of columns": lambda x: x.reshape(3, 20, 10).log_softmax(1),
     "cross-entropy, smoothed": lambda x: F.cross_entropy(x, places(x), ignore_index=2, label_smoothing=0.2),
+    "cross-entropy of columns": lambda x: F.cross_entropy(
+        x.reshape(5, 12, 10), places(x, 5, 10), ignore_index=2, label_smoothing=0.2
+    ),
     "negative log-likelihood": lambda x: F.nll_loss(x, places(x), ignore_index=2),
     "margins": lambda x: F.multi_margin_loss(x, places(x), p=2, margin=0.3),
     "lists of margins": lambda x: F.multilabel_margin_loss(x, places(x, *x.shape) - 1),
