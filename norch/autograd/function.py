@@ -388,7 +388,8 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
     """The outputs of a custom operation as results of its node; what `ctx` saved knows the nodes of those saved."""
     kind = type(f"{type(ctx).__name__}Backward", (CustomBackward,), {})
     node = kind(ctx, args, outputs, single)
-    made, nodes = list(outputs), dict[int, Function]()
+    made = list(outputs)
+    nodes: dict[int, Function] = {}
     for i, output in enumerate(outputs):
         if not isinstance(output, operation.Tensor) or _among(output, ctx._constant):
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 from weakref import ref
 
 from .._C import int64_array, lib, raise_error
@@ -12,7 +12,8 @@ from ..autograd.in_place import join
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap
 from ..tensor import Tensor
-from .program import Outcome, ReplayedBackward, add_gradient, rebuilt
+from .guards import address_of, edge_of
+from .program import Outcome, ReplayedBackward, add_gradient, gradient_of, rebuilt
 from .recorder import Recorder
 from .signature import Reason, Signature, form_of
 from .trees import DEEP, LEAF, containers_in, flatten, replaced
@@ -46,28 +47,17 @@ class Call:
         self.given = leaves
         self.stand_ins: dict[int, Any] = {}
         self.stand_in_nodes: dict[int, Any] = {}
-        self.nodes: list[Any] = []  # of the leaves that the function looks at
-        self.before: list[Any] = []  # their gradients
-        self.entry: list[Any] = []  # those that come with a gradient
-        self.entry_gradients: list[Any] = []
         self.uses_entry = False
         for x in leaves:
             if isinstance(x, Tensor) and x._edge is not None:
                 self._stand_in()
                 break
-        self._note_leaves()
-
-    def _note_leaves(self) -> None:
-        for x in self.watch.leaves:
-            node = x._edge or x._leaf
-            if node is not None:
-                gradient = node.grad
-                self.nodes.append(node)
-                self.before.append(gradient)
-                if gradient is not None:
-                    self.entry.append(node)
-                    self.entry_gradients.append(gradient)
-        self.kind = tuple([gradient is None for gradient in self.before])  # which of them have none
+        # of the leaves that the function looks at; their gradients; those that come with one, and which have none
+        self.nodes = [node for x in watch.leaves if (node := x._edge or x._leaf) is not None]
+        self.before = list(map(gradient_of, self.nodes))
+        self.entry = [node for node, gradient in zip(self.nodes, self.before) if gradient is not None]
+        self.entry_gradients = [gradient for gradient in self.before if gradient is not None]
+        self.kind = tuple([gradient is None for gradient in self.before])
 
     def _stand_in(self) -> None:
         """Put stand-ins in place of arguments that require gradients."""
@@ -118,12 +108,11 @@ class Call:
             return result, ("it changes a container that is an argument", None) if changes else reason
 
         given = [x for x in given if x._edge is None]
-        edges, addresses = watch.edges(), [x._ptr for x in given]
+        before = watch.edges(), list(map(edge_of, given)), list(map(address_of, given))
         result, reason = self.recorder.record(call)
         self.recorder.asked = {}
         changed = structure.version != version and not watch.is_made_as_before()
-        changed = changed or any(x._edge is not None for x in given) or [x._ptr for x in given] != addresses
-        if changed or watch.edges() != edges:
+        if changed or before != (watch.edges(), list(map(edge_of, given)), list(map(address_of, given))):
             reason = self.recorder.refused() or reason or ("it changes what a module or a tensor is", None)
         if mode.enabled != enabled:
             reason = reason or ("it leaves another grad mode behind", None)
@@ -156,7 +145,8 @@ class Call:
 
     def _note_result(self, result: Any) -> Reason | None:
         """Where each part of the result comes from."""
-        outcome, parts = self.outcome, list[Any]()
+        outcome = self.outcome
+        parts: list[Any] = []
         outcome.form = flatten(result, parts)
         if outcome.form == DEEP:
             return "it returns a container that holds itself, or is nested too deeply", None
@@ -174,7 +164,7 @@ class Call:
                 outcome.sources.append(("input", next(i for i, y in enumerate(self.given) if y is x)))
             elif _is_among(x, self.watch.tensors):
                 outcome.sources.append(("value", x))
-            elif self.nodes and _is_among(x, [node.grad for node in self.nodes]):
+            elif self.nodes and _is_among(x, map(gradient_of, self.nodes)):
                 return "it returns the .grad of a tensor; return a clone", None
             elif type(x) is not Tensor:
                 return f"it returns a {type(x).__name__}, not a plain Tensor", None
@@ -195,10 +185,9 @@ class Call:
         """Which results are views of what others can see: they follow a write to it, and it follows one to them."""
         outcome, seen = self.outcome, len(self.outcome.new)
         made = [(k, x._base, x._untracked) for k, x in enumerate(outcome.new) if x._base is not None]
-        bases = [base for _, base, _ in made]
         for k, base, untracked in made:
             source = self._source_of(base)
-            if source is None and sum(base is y for y in bases) > 1:  # the results see each other only
+            if source is None and sum(base is y for _, y, _ in made) > 1:  # the results see each other only
                 source = "new", len(outcome.new)
                 outcome.new.append(base)
                 outcome.nodes.append(base._edge if base._edge is not None and base._edge.freed else None)
@@ -236,17 +225,19 @@ class Call:
 
     def _note_gradients(self) -> None:
         """Which leaves have another gradient than before."""
-        for node, before in zip(self.nodes, self.before):
-            if node.grad is not before:
-                self.outcome.leaves.append((node, node.grad))
-        if self.outcome.leaves or self.recorder.steps:  # it may ask which leaves have a gradient
-            self.outcome.present = self.entry
-            self.outcome.without = [node for node, before in zip(self.nodes, self.before) if before is None]
-        for i, x in {id(x): (i, x) for i, x in self.stand_ins.items()}.values():
+        outcome, now = self.outcome, list(map(gradient_of, self.nodes))
+        others = [pair for pair, before in zip(zip(self.nodes, now), self.before) if pair[1] is not before]
+        outcome.cleared = tuple([node for node, gradient in others if gradient is None])
+        outcome.changed = tuple([node for node, gradient in others if gradient is not None])
+        outcome.gradients = tuple([gradient for _, gradient in others if gradient is not None])
+        if others or self.recorder.steps:  # it may ask which leaves have a gradient
+            outcome.present = self.entry
+            outcome.without = [node for node, before in zip(self.nodes, self.before) if before is None]
+        for i, x in {id(x): (i, x) for i, x in self.stand_ins.items()}.values() if self.stand_ins else ():
             if x.is_leaf and x.grad is not None:
-                self.outcome.input_gradients.append((i, len(self.outcome.new)))
-                self.outcome.new.append(x.grad)
-                self.outcome.nodes.append(None)
+                outcome.input_gradients.append((i, len(outcome.new)))
+                outcome.new.append(x.grad)
+                outcome.nodes.append(None)
 
     def _connected(self, result: Any) -> Any:
         """The result with the graph of the arguments, for which the recording had stand-ins."""
@@ -298,11 +289,8 @@ def _standing_for(x: Tensor) -> Tensor:
     return stand_in
 
 
-def _is_among(x: Any, values: list[Any]) -> bool:
-    for y in values:
-        if x is y:
-            return True
-    return False
+def _is_among(x: Any, values: Iterable[Any]) -> bool:
+    return id(x) in map(id, values)
 
 
 def _like(x: Tensor) -> Tensor:

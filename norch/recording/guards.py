@@ -7,7 +7,7 @@ here, and may be equal. A change of what a module or a tensor is made of ticks `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 from .. import operation
@@ -22,6 +22,7 @@ ABSENT = object()  # what a guard holds in place of a value that is not there
 _ITEMS, _ATTRIBUTES, _DICTS, _LISTS = range(4)  # as C numbers the lists of `guards`
 _KINDS = 5
 _STRUCTURE = vars(operation.structure)
+edge_of, address_of = attrgetter("_edge"), attrgetter("_ptr")
 
 
 class Guards:
@@ -70,11 +71,13 @@ class Guards:
 
     def state_of_all(self) -> list[Any]:
         """What modules and tensors are made of."""
-        state: list[Any] = [default.dtype, *map(type, self.modules)]
-        for x in self.tensors:
-            node = x._edge
-            state += (x._ptr, id(node), node is not None and (bool(node.hooks), bool(node.after)))
-        return state
+        nodes = self.edges()
+        hooked = [(id(x), bool(x.hooks), bool(x.after)) for x in nodes if x is not None and (x.hooks or x.after)]
+        return [default.dtype, *map(type, self.modules), *map(address_of, self.tensors), *map(id, nodes), *hooked]
+
+    def edges(self) -> list[Any]:
+        """Where the gradients of the tensors go."""
+        return list(map(edge_of, self.tensors))
 
     def hold(self) -> bool:
         """Whether all is as it was."""
@@ -83,7 +86,7 @@ class Guards:
             if place == last or not self._is_equal(place % _KINDS, place // _KINDS):
                 return False
             last = place
-        return all(_all_same(list(read()), before) for read, before in self.reads)
+        return not self.reads or all(all_same(list(read()), before) for read, before in self.reads)
 
     def is_made_as_before(self) -> bool:
         return self.state_of_all() == self.state and all(_same_items(values, copy) for values, copy in self.layers)
@@ -94,29 +97,29 @@ class Guards:
             guards, place = self.dicts if kind == _DICTS else self.lists, 2 * i + 1
             holder, before = guards[2 * i : 2 * i + 2]
             now = holder.copy() if kind == _LISTS else dict(holder)
-            equal = _all_same(now, before) if kind == _LISTS else _same_items(now, before)
+            equal = all_same(now, before) if kind == _LISTS else _same_items(now, before)
         else:
             guards, place = self.attributes if kind == _ATTRIBUTES else self.items, 3 * i + 2
             holder, name, before = guards[3 * i : 3 * i + 3]
             now = attribute_of(holder, name) if kind == _ATTRIBUTES else dict.get(holder, name, ABSENT)
-            equal = self.is_made_as_before() if holder is _STRUCTURE else _same(now, before)
+            equal = self.is_made_as_before() if holder is _STRUCTURE else same(now, before)
         if equal:
             guards[place] = now
         return equal
 
 
-def _same(x: Any, y: Any) -> bool:
+def same(x: Any, y: Any) -> bool:
     """Whether two values are one object, or plain and equal: 0.0 and -0.0, or 1 and True, are not."""
     return x is y or type(x) is type(y) and isinstance(x, PLAIN) and x == y and repr(x) == repr(y)
 
 
-def _all_same(xs: Any, ys: Any) -> bool:
-    return len(xs) == len(ys) and (all(map(is_, xs, ys)) or all(map(_same, xs, ys)))  # the first is quicker
+def all_same(xs: Any, ys: Any) -> bool:
+    return len(xs) == len(ys) and (all(map(is_, xs, ys)) or all(map(same, xs, ys)))  # the first is quicker
 
 
 def _same_items(x: dict[Any, Any], y: dict[Any, Any]) -> bool:
     """Whether two dicts hold the same, in the same order."""
-    return _all_same([*x], [*y]) and _all_same([*x.values()], [*y.values()])
+    return all_same([*x], [*y]) and all_same([*x.values()], [*y.values()])
 
 
 def attribute_of(value: Any, name: str) -> Any:

@@ -20,6 +20,7 @@ from ..operation import mode, record, wrap
 from ..optim.groups import Group, numbers_in, tensors_in
 from ..tensor import Tensor
 from .display import header, nodes_of
+from .guards import all_same
 from .recorder import Recorder
 from .trees import LEAF, unflatten
 from .watching import Watch
@@ -28,7 +29,7 @@ _GRADIENT_IS_SHARED, _LOOKED_AT_CHANGED = 2, 3  # what replay_program returns
 MISS: Any = object()  # what a replay returns that does not fit the call
 getrefcount = getattr(sys, "getrefcount", id)  # PyPy records nothing, and counts no references
 _ALONE = next(map(getrefcount, [object()]))  # the references to an element of a list, while this looks at it
-_gradient_of = attrgetter("grad")
+gradient_of = attrgetter("grad")
 _modes = itemgetter("enabled", "autocast", "recorder", "anomaly")  # of a thread
 
 _CHANGED = (
@@ -62,6 +63,11 @@ class Outcome:
     """What a recorded call left behind: its result, flat, and what it did to gradients."""
 
     form: Any = None  # of the result
+    cleared: tuple[Any, ...] = ()  # the nodes of the leaves that lose their gradient
+    changed: tuple[Any, ...] = ()  # and of those that get one, and which
+    gradients: tuple[Tensor, ...] = ()
+    present: Sequence[Any] = ()  # the leaves that came with one, and those that came without
+    without: Sequence[Any] = ()
     entry: Sequence[Any] = ()  # the leaves whose gradients before the call are read
     backward_edges: Sequence[Any] = ()  # where the gradients of its backward go: edges, or numbers of inputs
     backward_results: Sequence[Tensor | None] = ()
@@ -73,30 +79,24 @@ class Outcome:
         self.nodes: list[Any] = []  # of each of them: its node, a freed one; None; "leaf"; or "alive"
         self.alive: list[int] = []  # which of them have a backward yet to come
         self.views: list[tuple[int, tuple[str, Any], bool]] = []  # which are views, of what, and whether no graph knows
-        self.leaves: list[tuple[Any, Any]] = []  # nodes of leaves, and the gradient each has now, or None
         self.input_gradients: list[tuple[int, int]] = []  # of an argument, by the number of a new tensor
-        self.present: list[Any] = []  # the leaves that came with one, and those that came without
-        self.without: list[Any] = []
 
     def differs(self, other: Outcome) -> tuple[str, None] | None:
         """Why another call of the same function left something else behind."""
-        views, theirs = ([(k, *_known([source]), x) for k, source, x in each.views] for each in (self, other))
-        if self.form != other.form or _known(self.sources) != _known(other.sources) or views != theirs:
+        if self.form != other.form or not all_same(self._parts(), other._parts()):
             return "it returns another Python value, or in another form", None
         if self.alive != other.alive:
             return "its result has another graph", None
-        if (self.leaves or other.leaves) and _changed(self.leaves) != _changed(other.leaves):
+        if self.cleared != other.cleared or self.changed != other.changed:
             return "other leaves get a gradient", None
         return None
 
-
-def _known(sources: list[Any]) -> list[Any]:
-    """Sources as they can be compared."""
-    return [(kind, id(x) if isinstance(x, Tensor) else x) for kind, x in sources]
-
-
-def _changed(leaves: list[tuple[Any, Any]]) -> list[tuple[int, bool]]:
-    return [(id(node), gradient is None) for node, gradient in leaves]
+    def _parts(self) -> list[Any]:
+        """Where the parts of the result come from, and which are views, flat."""
+        parts = [x for source in self.sources for x in source]
+        for k, source, is_untracked in self.views:
+            parts += (k, *source, is_untracked)
+        return parts
 
 
 class Program:
@@ -124,25 +124,19 @@ class Program:
     ) -> None:
         self.name, self.recorder, self.outcome, self.watch = name, recorder, outcome, watch
         self.modes = mode.enabled, dict(mode.autocast), None, None
-        kinds: list[list[Any]] = [[x._ptr for x in outcome.new], [], [], []]
-        for _, gradient in outcome.leaves:
-            if gradient is not None:
-                kinds[1].append(gradient._ptr)
         self.backward_slots = [i for i, x in enumerate(outcome.backward_results) if x is not None]
-        kinds[2] += [outcome.backward_results[i]._ptr for i in self.backward_slots]  # type: ignore[union-attr]
-        for x in outcome.new:
-            if x._edge is not None and x._edge.grad is not None:
-                kinds[3].append(x._edge.grad._ptr)
-        counts, tensors = int64_array(tuple(map(len, kinds))), sum(kinds, [])
+        later = [x for x in outcome.backward_results if x is not None]
+        others = [x._edge.grad for x in outcome.new if x._edge is not None and x._edge.grad is not None]
+        kinds = outcome.new, outcome.gradients, later, others
+        counts, tensors = int64_array(tuple(map(len, kinds))), [x._ptr for kind in kinds for x in kind]
         self.handle = lib.new_program(recorder.handle, counts, tensors) or raise_error()
         looked_at = watch.addresses()
         if lib.set_program_arguments(self.handle, arguments, len(looked_at), looked_at):
             raise_error()
-        self.cleared = [node for node, gradient in outcome.leaves if gradient is None]
-        self.changed = [node for node, gradient in outcome.leaves if gradient is not None]  # leaves that get a gradient
-        self.gradients = [wrap(lib.program_gradient(self.handle, k)) for k in range(len(self.changed))]  # and which
-        changed = set(map(id, self.changed))
-        self.present = [node for node in outcome.present if id(node) not in changed]
+        self.cleared, self.changed = outcome.cleared, outcome.changed
+        self.gradients = [wrap(lib.program_gradient(self.handle, k)) for k in range(len(self.changed))]
+        changed = set(self.changed)
+        self.present = [node for node in outcome.present if node not in changed]
         self.usual = [_ALONE + 1] * len(self.changed)  # the references to a gradient that is a leaf's
         self.settings: list[list[Group]] = []  # of each optimizer that takes its step
         self.with_tensors: list[int] = []  # the optimizers that have a tensor among them
@@ -157,7 +151,7 @@ class Program:
         self.kinds = [_kind_of(outcome.new[i]) for i in outcome.alive] if outcome.alive else []
         kind, number = outcome.sources[0] if outcome.form == LEAF else ("", 0)
         self.from_input = number if kind == "input" and not outcome.new else None  # the whole result is an argument
-        outcome.new, outcome.backward_results, outcome.leaves = [], (), []
+        outcome.new, outcome.backward_results, outcome.gradients = [], (), ()
         _programs.add(self)
         recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
         self.are_tensors = [isinstance(x, Tensor) for x in arguments]
@@ -216,7 +210,7 @@ class Program:
     def _keeps_gradients(self) -> bool:
         """Whether each leaf has the gradient of the last replay, and nobody else; else such a gradient is renewed."""
         gradients = self.gradients
-        are_theirs = not self.entry and all(map(is_, map(_gradient_of, self.changed), gradients))
+        are_theirs = not self.entry and all(map(is_, map(gradient_of, self.changed), gradients))
         if are_theirs and list(map(getrefcount, gradients)) == self.usual:
             return True
         for k, (node, count) in enumerate(zip(self.changed, list(map(getrefcount, gradients)))):
@@ -270,7 +264,7 @@ class Program:
             raise RuntimeError(_CHANGED)
         if status < 0:
             raise_error()
-        used = set[int]().union(*[found for found, x in zip(self.outcome.reached, gradients) if x is not None])
+        used = {k for found, x in zip(self.outcome.reached, gradients) if x is not None for k in found}
         parts: list[Any] = [None] * len(self.outcome.backward_edges)
         for i, handle in zip(self.backward_slots, results):
             if i in used:  # else a zero, where eager code leaves nothing

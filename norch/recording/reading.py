@@ -59,6 +59,7 @@ def modules_named(names: Iterable[str], package: str | None) -> list[tuple[str, 
     return [(name, sys.modules[text]) for name, text in texts if text in sys.modules]
 
 
+@functools.cache
 def root_of(module: str | None) -> str:
     return (module or "").partition(".")[0]
 

@@ -18,7 +18,6 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, MappingView
 from contextvars import ContextVar
-from operator import attrgetter
 from typing import Any, Union
 
 from ..autograd.hooks import Hooks
@@ -42,7 +41,6 @@ _READ_SETTINGS = {"param_groups", "defaults", "state_dict"}
 _CALLED = {None, "forward", "backward"}  # the names that the call itself and norch read
 _QUIET = {"builtins", "ctypes", "logging"}  # packages whose objects change, and decide nothing that norch computes
 _OWN_QUIET = {f"{OWN}.recording.function", f"{OWN}.functions.generator"}  # modules: these follow by themselves
-_edge_of = attrgetter("_edge")
 _REMEDY = "which changes unseen; use it outside, and pass a tensor"
 
 
@@ -62,7 +60,7 @@ class Watch(Guards):
         self._users = {package_of(function)}  # packages that are the user's, also if they are installed
         self._walk([(None, function), *[(None, x) for x in arguments]])
         if self._modules:
-            names = frozenset[str]().union(*[names for _, names in self._functions])
+            names = frozenset(name for _, names in self._functions for name in names)
             self._walk(self._among_modules([(id(x), x) for x in self._modules], names))
         if self._own or self._restless or self._may_read_settings():
             self._look_at_what_is_read()
@@ -78,8 +76,9 @@ class Watch(Guards):
             way, value = waiting.pop()
             if type(value) in PLAIN_TYPES:
                 continue
-            if id(value) in ways:
-                ways[id(value)][1].append(way)
+            known = ways.get(id(value))
+            if known is not None:
+                known[1].append(way)
                 continue
             if len(ways) >= _MOST:
                 self.obstacle = "it may look at too many objects to compare them", None
@@ -93,8 +92,9 @@ class Watch(Guards):
         return bool(self.optimizers) and not all(_READ_SETTINGS.isdisjoint(names) for _, names in self._functions)
 
     def _look_at_what_is_read(self) -> None:
-        read = set[Way](_CALLED)  # by functions that may be called: those that are read
-        called, others = list[types.CodeType](), self._functions
+        read: set[Way] = {*_CALLED}  # by functions that may be called: those that are read
+        called: list[types.CodeType] = []
+        others = self._functions
         while found := [(function, names) for function, names in others if self._is_read(function, read)]:
             called += [function.__code__ for function, _ in found]
             read.update(*[names for _, names in found])
@@ -119,7 +119,9 @@ class Watch(Guards):
 
     def names_for(self, value: Any) -> set[Any]:
         """The names on all ways to a value; for what is in a container those of the container."""
-        names, waiting, seen = set[Way](), [id(value)], set[int]()
+        names: set[Way] = set()
+        seen: set[int] = set()
+        waiting = [id(value)]
         while waiting:
             holder = waiting.pop()
             if holder in seen:
@@ -148,7 +150,8 @@ class Watch(Guards):
 
     def _behind_tensor(self, tensor: Tensor) -> list[Found]:
         self.tensors.append(tensor)
-        node, found = tensor._edge or tensor._leaf, list[Found]()
+        found: list[Found] = []
+        node = tensor._edge or tensor._leaf
         if node is not None and (node.hooks or node.after):
             found += self._behind_hooks(node.hooks, node.after)
         if not OF_TENSORS.issuperset(vars(tensor)):
@@ -159,8 +162,9 @@ class Watch(Guards):
         self.modules.append(module)
         values, kind = vars(module), type(module)
         found: list[Found] = [x for x in values.items() if type(x[1]) not in PLAIN_TYPES and x[0] not in _REGISTRIES]
-        for hooks in filter(None, (values.get("_hooks"), kind._hooks)):  # its own, and those of all modules
-            found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
+        for hooks in (values.get("_hooks"), kind._hooks):  # its own, and those of all modules
+            if hooks is not None:
+                found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
         if root_of(kind.__module__) == OWN:
             self.layers.append((values, values.copy()))  # with what is in the registries
         else:
@@ -170,7 +174,8 @@ class Watch(Guards):
 
     def _behind_optimizer(self, optimizer: Optimizer) -> list[Found]:
         self.optimizers.append(optimizer)
-        found, values = list[Found](), vars(optimizer)
+        found: list[Found] = []
+        values = vars(optimizer)
         self.guard_list(optimizer.param_groups)
         if not optimizer.state:
             self.guard_dict(optimizer.state)
@@ -307,7 +312,8 @@ class Watch(Guards):
 
     def _among_modules(self, waiting: list[Found], names: frozenset[str]) -> list[Found]:
         """What was found, with what modules of Python among it have under these names, and modules in them."""
-        found, seen = list[Found](), set[int]()
+        found: list[Found] = []
+        seen: set[int] = set()
         while waiting:
             way, value = waiting.pop()
             if not isinstance(value, types.ModuleType):
@@ -340,7 +346,3 @@ class Watch(Guards):
     def addresses(self) -> list[Any]:
         """The tensors, and those of optimizers, as C knows them."""
         return [x._ptr for x in (*self.tensors, *self._states()) if isinstance(x, Tensor)]
-
-    def edges(self) -> list[Any]:
-        """Where the gradients of the tensors go."""
-        return list(map(_edge_of, self.tensors))
