@@ -52,7 +52,7 @@ class Watch(Guards):
         self.optimizers: list[Optimizer] = []
         self.leaves: list[Tensor] = []
         self.obstacle: tuple[str, tuple[str, int] | None] | None = None  # why it cannot be compared, and the line
-        self._ways: dict[int, tuple[Any, list[Way]]] = {}  # by the id of each object that was found: it, and its ways
+        self._ways: dict[int, list[Any]] = {}  # by the id of each object that was found: it, and its ways
         self._functions: list[tuple[types.FunctionType, frozenset[str]]] = []  # and the names that they read
         self._modules: list[types.ModuleType] = []  # that are no variables of functions
         self._own: list[Any] = []  # objects of norch, which count if they are read
@@ -70,21 +70,20 @@ class Watch(Guards):
             self.leaves = [x for x in self.tensors if x._leaf is not None or x.is_leaf and x.dtype.is_floating_point]
         self.state = self.state_of_all()
 
-    def _walk(self, waiting: list[Found]) -> None:
+    def _walk(self, found: list[Found]) -> None:
         ways = self._ways
-        while waiting:
-            way, value = waiting.pop()
+        for way, value in found:  # which grows meanwhile
             if type(value) in PLAIN_TYPES:
                 continue
             known = ways.get(id(value))
             if known is not None:
-                known[1].append(way)
-                continue
-            if len(ways) >= _MOST:
+                known.append(way)
+            elif len(ways) < _MOST:
+                ways[id(value)] = [value, way]
+                found += self._behind(value)
+            else:
                 self.obstacle = "it may look at too many objects to compare them", None
                 return
-            ways[id(value)] = value, [way]
-            waiting += self._behind(value)
 
     # ---- By name ----------------------------------------------------------------------------------------------------
 
@@ -127,7 +126,7 @@ class Watch(Guards):
             if holder in seen:
                 continue
             seen.add(holder)
-            for way in self._ways[holder][1]:
+            for way in self._ways[holder][1:]:
                 if isinstance(way, int):
                     waiting.append(way)
                 else:
@@ -161,7 +160,7 @@ class Watch(Guards):
     def _behind_module(self, module: Module) -> list[Found]:
         self.modules.append(module)
         values, kind = vars(module), type(module)
-        found: list[Found] = [x for x in values.items() if type(x[1]) not in PLAIN_TYPES and x[0] not in _REGISTRIES]
+        found: list[Found] = [x for x in values.items() if x[0] not in _REGISTRIES]
         for hooks in (values.get("_hooks"), kind._hooks):  # its own, and those of all modules
             if hooks is not None:
                 found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
@@ -314,8 +313,7 @@ class Watch(Guards):
         """What was found, with what modules of Python among it have under these names, and modules in them."""
         found: list[Found] = []
         seen: set[int] = set()
-        while waiting:
-            way, value = waiting.pop()
+        for way, value in waiting:  # which grows meanwhile
             if not isinstance(value, types.ModuleType):
                 found.append((way, value))
             elif id(value) not in seen:
