@@ -27,20 +27,15 @@ def settings_of(arguments: dict[str, Any]) -> Group:
     return {name: value for name, value in arguments.items() if name not in ("self", "params", "__class__")}
 
 
-_NUMBERS = {float, int, bool, type(None)}
+_USUAL = {float, int, bool, type(None), list}  # (the parameters are a list)
 
 
 def tensors_in(group: Group) -> list[Tensor]:
     """The tensors among a group's settings."""
-    found: list[Tensor] = []
-    for x in group.values():
-        if type(x) in _NUMBERS:  # most often
-            continue
-        if isinstance(x, Tensor):
-            found.append(x)
-        elif isinstance(x, tuple):  # (the parameters are a list)
-            found += [y for y in x if isinstance(y, Tensor)]
-    return found
+    if _USUAL.issuperset(map(type, group.values())):
+        return []
+    parts = [x if isinstance(x, tuple) else (x,) for x in group.values()]
+    return [x for part in parts for x in part if isinstance(x, Tensor)]
 
 
 def numbers_in(group: Group) -> Group:

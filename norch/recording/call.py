@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Callable, Iterable
 from weakref import ref
 
@@ -12,12 +13,14 @@ from ..autograd.in_place import join
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap
 from ..tensor import Tensor
-from .guards import address_of, edge_of
 from .program import Outcome, ReplayedBackward, add_gradient, gradient_of, rebuilt
 from .recorder import Recorder
 from .signature import Reason, Signature, form_of
 from .trees import DEEP, LEAF, containers_in, flatten, replaced
 from .watching import OF_TENSORS, Watch
+
+
+_made_of = attrgetter("_edge", "_ptr")
 
 
 class StandIn(AccumulateGrad):
@@ -85,11 +88,11 @@ class Call:
     def run(self, model: Recorder | None) -> tuple[Any, Reason | None]:
         """The result, and why it cannot be replayed; it is compared with an earlier recording."""
         watch, obstacle = self.watch, self._obstacle()
+        if obstacle is not None:
+            return self.function(*self.args, **self.kwargs), obstacle
         given = [x for x in self.given if isinstance(x, Tensor)]
         self.recorder = Recorder([*given, *self.entry_gradients], model, watch.optimizers)
         self.recorder.asked = dict(zip(map(id, self.given), self.leaves))
-        if obstacle is not None:
-            return self.function(*self.args, **self.kwargs), obstacle
         version, enabled = structure.version, mode.enabled
         args, kwargs = self.args, self.kwargs
         if self.stand_ins:
@@ -107,12 +110,12 @@ class Call:
                 reason = self._record_backward()
             return result, ("it changes a container that is an argument", None) if changes else reason
 
-        given = [x for x in given if x._edge is None]
-        before = watch.edges(), list(map(edge_of, given)), list(map(address_of, given))
+        tensors = [*watch.tensors, *[x for x in given if x._edge is None]]
+        before = list(map(_made_of, tensors))
         result, reason = self.recorder.record(call)
         self.recorder.asked = {}
         changed = structure.version != version and not watch.is_made_as_before()
-        if changed or before != (watch.edges(), list(map(edge_of, given)), list(map(address_of, given))):
+        if changed or list(map(_made_of, tensors)) != before:
             reason = self.recorder.refused() or reason or ("it changes what a module or a tensor is", None)
         if mode.enabled != enabled:
             reason = reason or ("it leaves another grad mode behind", None)

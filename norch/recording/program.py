@@ -138,12 +138,9 @@ class Program:
         changed = set(self.changed)
         self.present = [node for node in outcome.present if node not in changed]
         self.usual = [_ALONE + 1] * len(self.changed)  # the references to a gradient that is a leaf's
-        self.settings: list[list[Group]] = []  # of each optimizer that takes its step
-        self.with_tensors: list[int] = []  # the optimizers that have a tensor among them
-        for k, optimizer in enumerate(recorder.steps):
-            self.settings.append([recorder.settings_of(group) for group in optimizer.param_groups])
-            if any(map(tensors_in, optimizer.param_groups)):
-                self.with_tensors.append(k)
+        # of each optimizer that takes its step; and the optimizers that have a tensor among them
+        self.settings = [[recorder.settings_of(group) for group in x.param_groups] for x in recorder.steps]
+        self.with_tensors = [k for k, x in enumerate(recorder.steps) if any(map(tensors_in, x.param_groups))]
         self.guards = *watch.guards[:4], self._guarded_settings(), watch.guards[5]
         self.entry = outcome.entry
         is_alone = outcome.form == LEAF and outcome.sources == [("new", 0)] and not outcome.views

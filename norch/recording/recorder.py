@@ -50,8 +50,8 @@ class Recorder:
 
     def __init__(self, inputs: Sequence[Tensor], model: Recorder | None, optimizers: Sequence[Optimizer]) -> None:
         self.inputs = inputs
-        groups = [group for optimizer in optimizers for group in optimizer.param_groups]
-        self.numbers: list[tuple[Group, Group]] = [(group, numbers_in(group)) for group in groups if tensors_in(group)]
+        groups = (group for optimizer in optimizers for group in optimizer.param_groups if tensors_in(group))
+        self.numbers: list[tuple[Group, Group]] = [(group, numbers_in(group)) for group in groups]
         self.began = write_clock.value
         self.steps: list[Optimizer] = []  # whose step ran in C, in their order
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state

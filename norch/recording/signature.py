@@ -8,7 +8,7 @@ from .._C import lib
 from ..tensor import Tensor
 from .program import Outcome, Program
 from .recorder import Line, Recorder
-from .trees import LEAF, flatten
+from .trees import LEAF, LEAVES, flatten
 from .watching import Watch
 
 MOST_RECORDINGS = 8  # of one signature, each after something that the function looks at had changed
@@ -50,6 +50,9 @@ class Signature:
 
 def form_of(args: Any, kwargs: Any, leaves: list[Any]) -> tuple[Any, Any]:
     """That of arguments, which are appended to `leaves`."""
+    if not kwargs and LEAVES.issuperset(map(type, args)):  # most often
+        leaves += args
+        return (tuple, (LEAF,) * len(args)), None
     return flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
 
 

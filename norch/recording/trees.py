@@ -11,7 +11,7 @@ from ..tensor import Tensor
 LEAF = "*"
 DEEP = "**"  # the form of what holds itself, or is nested too deeply
 _DEEPEST = 100
-_LEAVES = {Tensor, Parameter, int, float, str, bool, type(None)}  # no need to look closer
+LEAVES = {Tensor, Parameter, int, float, str, bool, type(None)}  # no need to look closer
 
 
 def flatten(value: Any, leaves: list[Any]) -> Any:
@@ -26,10 +26,10 @@ def _flatten(value: Any, leaves: list[Any], depth: int) -> Any:
     if depth > _DEEPEST:
         raise RecursionError
     kind, depth = type(value), depth + 1
-    if kind in _LEAVES:
+    if kind in LEAVES:
         leaves.append(value)
         return LEAF
-    if kind in (list, tuple) and _LEAVES.issuperset(map(type, value)):
+    if kind in (list, tuple) and LEAVES.issuperset(map(type, value)):
         leaves += value
         return (kind, (LEAF,) * len(value))
     if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):

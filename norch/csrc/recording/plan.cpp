@@ -191,8 +191,8 @@ static std::unique_ptr<Program> planned(Recording& recording, const int64_t* cou
     const auto in_forward = lifetimes_in(recording, program->forward);
     const auto in_backward = lifetimes_in(recording, program->backward);
     place(*program, program->forward, in_forward, in_backward);
-    place(*program, program->backward, in_backward, in_forward);
-    for (size_t m = 0; m < recording.memories.size(); m++) {
+    if (has_backward) place(*program, program->backward, in_backward, in_forward);
+    for (size_t m = 0; m < program->backward.places.size(); m++) {
         const Place::Kind kind = program->backward.places[m].kind;
         const bool is_given = recording.memories[m].input >= int32_t(recording.forward_inputs);
         const bool is_known = program->forward.places[m].kind != Place::UNUSED && !is_given;
@@ -200,12 +200,13 @@ static std::unique_ptr<Program> planned(Recording& recording, const int64_t* cou
             is_known)
             program->kept.push_back(int32_t(m));
     }
-    for (Phase* phase : {&program->forward, &program->backward})
-        phase->written = written_by(*program, *phase, phase->end);
     for (Slot& slot : recording.slots)
         if (slot.memory < 0) slot.tensor.data = &slot.tensor.value;
-    find_graphs(*program, program->forward);
-    find_graphs(*program, program->backward);
+    for (Phase* phase : {&program->forward, &program->backward}) {
+        if (phase == &program->backward && !has_backward) break;
+        phase->written = written_by(*program, *phase, phase->end);
+        find_graphs(*program, *phase);
+    }
     return program;
 }
 
