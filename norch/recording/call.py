@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
+from itertools import compress, repeat
+from operator import attrgetter, is_not, not_
 from typing import Any, Callable, Iterable
 from weakref import ref
 
@@ -55,12 +56,11 @@ class Call:
             if isinstance(x, Tensor) and x._edge is not None:
                 self._stand_in()
                 break
-        # of the leaves that the function looks at; their gradients; those that come with one, and which have none
+        # of the leaves that the function looks at; their gradients; which of them come with one, and these
         self.nodes = [node for x in watch.leaves if (node := x._edge or x._leaf) is not None]
         self.before = list(map(gradient_of, self.nodes))
-        self.entry = [node for node, gradient in zip(self.nodes, self.before) if gradient is not None]
-        self.entry_gradients = [gradient for gradient in self.before if gradient is not None]
-        self.kind = tuple([gradient is None for gradient in self.before])
+        self.kind = tuple(map(is_not, self.before, repeat(None)))
+        self.entry, self.entry_gradients = list(compress(self.nodes, self.kind)), list(compress(self.before, self.kind))
 
     def _stand_in(self) -> None:
         """Put stand-ins in place of arguments that require gradients."""
@@ -228,14 +228,17 @@ class Call:
 
     def _note_gradients(self) -> None:
         """Which leaves have another gradient than before."""
-        outcome, now = self.outcome, list(map(gradient_of, self.nodes))
-        others = [pair for pair, before in zip(zip(self.nodes, now), self.before) if pair[1] is not before]
-        outcome.cleared = tuple([node for node, gradient in others if gradient is None])
-        outcome.changed = tuple([node for node, gradient in others if gradient is not None])
-        outcome.gradients = tuple([gradient for _, gradient in others if gradient is not None])
-        if others or self.recorder.steps:  # it may ask which leaves have a gradient
+        outcome = self.outcome
+        for node, before in zip(self.nodes, self.before):
+            gradient = node.grad
+            if gradient is None and before is not None:
+                outcome.cleared.append(node)
+            elif gradient is not before:
+                outcome.changed.append(node)
+                outcome.gradients.append(gradient)
+        if outcome.cleared or outcome.changed or self.recorder.steps:  # it may ask which leaves have a gradient
             outcome.present = self.entry
-            outcome.without = [node for node, before in zip(self.nodes, self.before) if before is None]
+            outcome.without = list(compress(self.nodes, map(not_, self.kind)))
         for i, x in {id(x): (i, x) for i, x in self.stand_ins.items()}.values() if self.stand_ins else ():
             if x.is_leaf and x.grad is not None:
                 outcome.input_gradients.append((i, len(outcome.new)))

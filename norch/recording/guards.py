@@ -22,7 +22,7 @@ ABSENT = object()  # what a guard holds in place of a value that is not there
 _ITEMS, _ATTRIBUTES, _DICTS, _LISTS = range(4)  # as C numbers the lists of `guards`
 _KINDS = 5
 _STRUCTURE = vars(operation.structure)
-_edge_of, _address_of = attrgetter("_edge"), attrgetter("_ptr")
+_edge_of, address_of = attrgetter("_edge"), attrgetter("_ptr")
 
 
 class Guards:
@@ -73,7 +73,7 @@ class Guards:
         """What modules and tensors are made of."""
         nodes = list(map(_edge_of, self.tensors))
         hooked = [(id(x), bool(x.hooks), bool(x.after)) for x in nodes if x is not None and (x.hooks or x.after)]
-        return [default.dtype, *map(type, self.modules), *map(_address_of, self.tensors), *map(id, nodes), *hooked]
+        return [default.dtype, *map(type, self.modules), *map(address_of, self.tensors), *map(id, nodes), *hooked]
 
     def hold(self) -> bool:
         """Whether all is as it was."""

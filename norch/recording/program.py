@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 from functools import partial
+from itertools import chain
 from operator import attrgetter, is_, itemgetter
 from typing import Any, Callable, Sequence
 from weakref import WeakSet
@@ -20,7 +21,7 @@ from ..operation import mode, record, wrap
 from ..optim.groups import Group, numbers_in, tensors_in
 from ..tensor import Tensor
 from .display import header, nodes_of
-from .guards import all_same
+from .guards import address_of, all_same
 from .recorder import Recorder
 from .trees import LEAF, unflatten
 from .watching import Watch
@@ -63,9 +64,6 @@ class Outcome:
     """What a recorded call left behind: its result, flat, and what it did to gradients."""
 
     form: Any = None  # of the result
-    cleared: tuple[Any, ...] = ()  # the nodes of the leaves that lose their gradient
-    changed: tuple[Any, ...] = ()  # and of those that get one, and which
-    gradients: tuple[Tensor, ...] = ()
     present: Sequence[Any] = ()  # the leaves that came with one, and those that came without
     without: Sequence[Any] = ()
     entry: Sequence[Any] = ()  # the leaves whose gradients before the call are read
@@ -78,6 +76,9 @@ class Outcome:
         self.new: list[Tensor] = []  # the tensors that the call made and returns
         self.nodes: list[Any] = []  # of each of them: its node, a freed one; None; "leaf"; or "alive"
         self.alive: list[int] = []  # which of them have a backward yet to come
+        self.cleared: list[Any] = []  # the nodes of the leaves that lose their gradient
+        self.changed: list[Any] = []  # and of those that get one, and which
+        self.gradients: list[Tensor] = []
         self.views: list[tuple[int, tuple[str, Any], bool]] = []  # which are views, of what, and whether no graph knows
         self.input_gradients: list[tuple[int, int]] = []  # of an argument, by the number of a new tensor
 
@@ -128,7 +129,7 @@ class Program:
         later = [x for x in outcome.backward_results if x is not None]
         others = [x._edge.grad for x in outcome.new if x._edge is not None and x._edge.grad is not None]
         kinds = outcome.new, outcome.gradients, later, others
-        counts, tensors = int64_array(tuple(map(len, kinds))), [x._ptr for kind in kinds for x in kind]
+        counts, tensors = int64_array(tuple(map(len, kinds))), list(map(address_of, chain(*kinds)))
         self.handle = lib.new_program(recorder.handle, counts, tensors) or raise_error()
         looked_at = watch.addresses()
         if lib.set_program_arguments(self.handle, arguments, len(looked_at), looked_at):
@@ -148,7 +149,7 @@ class Program:
         self.kinds = [_kind_of(outcome.new[i]) for i in outcome.alive] if outcome.alive else []
         kind, number = outcome.sources[0] if outcome.form == LEAF else ("", 0)
         self.from_input = number if kind == "input" and not outcome.new else None  # the whole result is an argument
-        outcome.new, outcome.backward_results, outcome.gradients = [], (), ()
+        outcome.new, outcome.backward_results, outcome.gradients = [], (), []
         _programs.add(self)
         recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
         self.are_tensors = [isinstance(x, Tensor) for x in arguments]

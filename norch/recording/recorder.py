@@ -13,6 +13,7 @@ from ..operation import mode, refuse_recording
 from ..optim.groups import Group, numbers_in, tensors_in
 from ..optim.optimizer import Optimizer
 from ..tensor import Tensor
+from .guards import address_of
 
 T = TypeVar("T")
 Line = tuple[str, int]  # a file, and the number of a line
@@ -56,7 +57,7 @@ class Recorder:
         self.steps: list[Optimizer] = []  # whose step ran in C, in their order
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state
         self.asked: dict[int, Tensor] = {}  # what an argument is asked for, by the id of it or of what stands for it
-        given = [x._ptr for x in inputs]
+        given = list(map(address_of, inputs))
         self.handle: Any = lib.new_recording(len(inputs), given, _OWN, model and model.handle) or raise_error()
 
     def record(self, function: Callable[[], T]) -> T:

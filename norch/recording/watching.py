@@ -26,7 +26,7 @@ from ..nn.module import Module
 from ..nn.parameter import Parameter
 from ..optim.optimizer import Optimizer
 from ..tensor import Tensor
-from .guards import ABSENT, PLAIN_TYPES, Guards
+from .guards import ABSENT, PLAIN_TYPES, Guards, address_of
 from .reading import OWN, is_installed, line_of, modules_named, names_in, outside, package_of, restless, root_of
 
 Way = Union[str, int, None]  # to an object: a name, the id of the object that holds it, or None: the call itself
@@ -343,4 +343,4 @@ class Watch(Guards):
 
     def addresses(self) -> list[Any]:
         """The tensors, and those of optimizers, as C knows them."""
-        return [x._ptr for x in (*self.tensors, *self._states()) if isinstance(x, Tensor)]
+        return list(map(address_of, self.tensors + [x for x in self._states() if isinstance(x, Tensor)]))
