@@ -313,9 +313,10 @@ struct StepShown {  // a step as Python prints it
 };
 // `model` is null, or an earlier recording of the same call, which has to outlive the call of this one
 API Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder, Recording* model);
-// call_within(changes, function, arguments, named) while this thread records
-API PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* function,
-                                PythonObject* arguments, PythonObject* named);
+// call_within(changes, function, arguments, named) while this thread records. `standing` is what stands for functions of
+// modules while any thread does: of each module (module, {name: what stands there}, {name: what was there}).
+API PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* standing,
+                                PythonObject* function, PythonObject* arguments, PythonObject* named);
 API void free_recording(Recording* recording);
 API int add_recording_inputs(Recording* recording, int32_t count, Tensor* const* inputs);  // the backward begins
 API void refuse_this_recording(const char* why);                                           // this thread's, if any

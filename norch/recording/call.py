@@ -20,7 +20,6 @@ from .signature import Reason, Signature, form_of
 from .trees import DEEP, LEAF, containers_in, flatten, replaced
 from .watching import OF_TENSORS, Watch
 
-
 _made_of = attrgetter("_edge", "_ptr")
 
 

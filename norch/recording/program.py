@@ -78,7 +78,7 @@ class Outcome:
         self.alive: list[int] = []  # which of them have a backward yet to come
         self.cleared: list[Any] = []  # the nodes of the leaves that lose their gradient
         self.changed: list[Any] = []  # and of those that get one, and which
-        self.gradients: list[Tensor] = []
+        self.gradients: list[Any] = []
         self.views: list[tuple[int, tuple[str, Any], bool]] = []  # which are views, of what, and whether no graph knows
         self.input_gradients: list[tuple[int, int]] = []  # of an argument, by the number of a new tensor
 

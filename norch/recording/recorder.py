@@ -19,26 +19,29 @@ T = TypeVar("T")
 Line = tuple[str, int]  # a file, and the number of a line
 
 
-def _refused(function: Callable[..., T], why: str) -> Callable[..., T]:
+def _refused(there: dict[str, Any], name: str, why: str) -> Callable[..., Any]:
     """What stands for a function while a recording runs: a replay would not call it."""
 
-    def call(*values: Any, **options: Any) -> T:
+    def call(*values: Any, **options: Any) -> Any:
         refuse_recording(why)
-        return function(*values, **options)
+        return there[name](*values, **options)
 
     return call
 
 
-_IN_RECORDINGS = {
-    "print": _refused(builtins.print, "something is printed"),
-    "open": _refused(builtins.open, "a file is opened"),
-    "input": _refused(builtins.input, "somebody is asked"),
-}
-_FILES = {
-    name: _refused(getattr(os, name), "files are looked at")
-    for name in ("stat", "lstat", "listdir", "scandir", "access", "getcwd")
-}
-_OPENED = {"open": _IN_RECORDINGS["open"]}
+def _standing(module: Any, reasons: dict[str, str]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """A module, what stands for its functions while a recording runs, and what was there when it began."""
+    there = {name: getattr(module, name) for name in reasons}
+    return module, {name: _refused(there, name, why) for name, why in reasons.items()}, there
+
+
+_OPENED = {"open": "a file is opened"}
+_LOOKED_AT = dict.fromkeys(("stat", "lstat", "listdir", "scandir", "access", "getcwd"), "files are looked at")
+_STANDING = (
+    _standing(builtins, {"print": "something is printed", "input": "somebody is asked", **_OPENED}),
+    _standing(io, _OPENED),
+    _standing(os, _LOOKED_AT),
+)
 
 _OWN = os.fsencode(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
@@ -62,8 +65,7 @@ class Recorder:
 
     def record(self, function: Callable[[], T]) -> T:
         """The function's result. One call of C, which ends the recording whatever the function raises."""
-        changes = (mode, {"recorder": self}), (builtins, _IN_RECORDINGS), (io, _OPENED), (os, _FILES)
-        return lib.call_recorded(self.handle, changes, function, (), {})
+        return lib.call_recorded(self.handle, ((mode, {"recorder": self}),), _STANDING, function, (), {})
 
     def begin_backward(self, gradients: Sequence[Tensor]) -> None:
         """What is recorded from now on is the backward of results, from these gradients."""

@@ -202,6 +202,23 @@ PythonObject* call_within(PythonObject* changes, PythonObject* function, PythonO
     return static_cast<PythonObject*>(result);
 }
 
+void exchange(void* standing, bool begins) {
+    void *type, *error, *traceback, *name, *value;
+    objects.fetch_error(&type, &error, &traceback);
+    for (ptrdiff_t i = 0; i < objects.size(standing); i++) {
+        void *part = objects.tuple_item(standing, i), *there = objects.tuple_item(part, 2);
+        const Reference attributes{objects.attribute(objects.tuple_item(part, 0), ATTRIBUTES)};
+        for (ptrdiff_t place = 0;
+             attributes && objects.next_item(objects.tuple_item(part, 1), &place, &name, &value);) {
+            void* now = objects.item(attributes, name);
+            if (!now || begins == (now == value)) continue;  // what somebody put there meanwhile stays
+            if (begins && objects.set_item(there, name, now) != 0) continue;
+            objects.set_item(attributes, name, begins ? value : objects.item(there, name));
+        }
+    }
+    objects.restore_error(type, error, traceback);  // and forget a lack of memory
+}
+
 PythonObject* enter_guard(PythonObject* guard) {
     Reference changes{objects.attribute(guard, CHANGES)}, entered{objects.attribute(guard, ENTERED)},
         noted{objects.new_list(0)};

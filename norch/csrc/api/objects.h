@@ -114,6 +114,8 @@ struct TensorKind {  // what a Python object is, beside its Tensor
     }
 };
 Tensor* tensor_of_object(void* object, TensorKind* kind);  // null if it is not exactly a Tensor or Parameter
+// Puts what is `standing`, as call_recorded has it, where functions are, and notes these; or puts these back.
+void exchange(void* standing, bool begins);
 struct Line;
 PythonObject* told(const char* text, const Line& line);  // (text, file, number), or None without a text
 bool append_tensors(PythonObject* list, std::vector<Owned>& tensors);

@@ -223,20 +223,21 @@ Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_f
 // While it lives, this thread records.
 struct Recorded {
     Recording* outer;
-    explicit Recorded(Recording* recording) : outer(current) {
+    PythonObject* standing;
+    Recorded(Recording* recording, PythonObject* standing) : outer(current), standing(standing) {
         current = recording;
-        recording_threads++;
+        if (recording_threads++ == 0) exchange(standing, true);
     }
     ~Recorded() {
         current->drop_inputs();  // programs do not hold them
         current = outer;
-        recording_threads--;
+        if (--recording_threads == 0) exchange(standing, false);
     }
 };
 
-PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* function,
+PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* standing, PythonObject* function,
                             PythonObject* arguments, PythonObject* named) {
-    const Recorded now(recording);
+    const Recorded now(recording, standing);
     return call_within(changes, function, arguments, named);
 }
 
