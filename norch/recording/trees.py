@@ -16,6 +16,9 @@ LEAVES = {Tensor, Parameter, int, float, str, bool, type(None)}  # no need to lo
 
 def flatten(value: Any, leaves: list[Any]) -> Any:
     """Append what is in a tree of containers to `leaves`; return its form, which is hashable."""
+    if type(value) in LEAVES:  # most often
+        leaves.append(value)
+        return LEAF
     try:
         return _flatten(value, leaves, 0)
     except RecursionError:

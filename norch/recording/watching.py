@@ -50,7 +50,6 @@ class Watch(Guards):
     def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
         super().__init__()
         self.optimizers: list[Optimizer] = []
-        self.leaves: list[Tensor] = []
         self.obstacle: tuple[str, tuple[str, int] | None] | None = None  # why it cannot be compared, and the line
         self._ways: dict[int, list[Any]] = {}  # by the id of each object that was found: it, and its ways
         self._functions: list[tuple[types.FunctionType, frozenset[str]]] = []  # and the names that they read
@@ -66,8 +65,7 @@ class Watch(Guards):
             self._look_at_what_is_read()
         if states := self._states():
             self.reads.append((self._states, states))
-        if self.tensors:
-            self.leaves = [x for x in self.tensors if x._leaf is not None or x.is_leaf and x.dtype.is_floating_point]
+        self.leaves = [x for x in self.tensors if x._leaf is not None or x.is_leaf and x.dtype.is_floating_point]
         self.state = self.state_of_all()
 
     def _walk(self, found: list[Found]) -> None:
@@ -88,7 +86,7 @@ class Watch(Guards):
     # ---- By name ----------------------------------------------------------------------------------------------------
 
     def _may_read_settings(self) -> bool:
-        return bool(self.optimizers) and not all(_READ_SETTINGS.isdisjoint(names) for _, names in self._functions)
+        return bool(self.optimizers) and not all([_READ_SETTINGS.isdisjoint(names) for _, names in self._functions])
 
     def _look_at_what_is_read(self) -> None:
         read: set[Way] = {*_CALLED}  # by functions that may be called: those that are read
