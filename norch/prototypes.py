@@ -201,7 +201,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "leave_guard": (STATUS, [OBJECT] * 4),
     "drop_guard": (None, [OBJECT]),
     "know_tensors": (None, [OBJECT] * 2),
-    "new_recording": (RECORDING, [c_int32, TENSORS, c_void_p, c_void_p]),
+    "new_recording": (RECORDING, [c_int32, TENSORS, c_void_p, c_void_p, c_int32]),
     "call_recorded": (OBJECT, [c_void_p, *[OBJECT] * 5]),
     "free_recording": (None, [c_void_p]),
     "add_recording_inputs": (STATUS, [c_void_p, c_int32, TENSORS]),

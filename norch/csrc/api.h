@@ -312,9 +312,10 @@ struct StepShown {  // a step as Python prints it
     const Tensor* tensor[MAX_SHOWN];
 };
 // `model` is null, or an earlier recording of the same call, which has to outlive the call of this one
-API Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder, Recording* model);
+API Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder, Recording* model,
+                             int32_t notes_lines);
 // call_within(changes, function, arguments, named) while this thread records. `standing` is what stands for functions of
-// modules while any thread does: of each module (module, {name: what stands there}, {name: what was there}).
+// modules while any thread does: of each module (its names, {name: what stands there}, {name: what was there}).
 API PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* standing,
                                 PythonObject* function, PythonObject* arguments, PythonObject* named);
 API void free_recording(Recording* recording);

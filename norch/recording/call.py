@@ -90,7 +90,8 @@ class Call:
         if obstacle is not None:
             return self.function(*self.args, **self.kwargs), obstacle
         given = [x for x in self.given if isinstance(x, Tensor)]
-        self.recorder = Recorder([*given, *self.entry_gradients], model, watch.optimizers)
+        inputs = [*given, *self.entry_gradients]
+        self.recorder = Recorder(inputs, model, watch.optimizers, self.signature.notes_lines)
         self.recorder.asked = dict(zip(map(id, self.given), self.leaves))
         version, enabled = structure.version, mode.enabled
         args, kwargs = self.args, self.kwargs

@@ -134,19 +134,23 @@ class CompiledFunction:
         last = signature.last.pop(call.kind, None)
         if last is not None and last[2] is not watch and not last[2].hold():
             last = None  # something changed since: begin anew
-        result, reason = call.run(last and last[0])
+        result, refused = call.run(last and last[0])
         signature.recordings += 1
         signature.changes = 0 if watch.hold() else signature.changes + 1
+        reason = refused
         if reason is None and signature.changes > 1:
             reason = self._make_program(signature, call) or (_CHANGES, None)
-        if reason is None and last is not None:
+        elif reason is None and last is not None:
             reason = call.recorder.differs(last[0]) or last[1].differs(call.outcome)
             if reason is None:
                 reason = self._make_program(signature, call)
+                if reason is None:
+                    return result
             elif signature.programs:  # the first call after a change may do more than those that follow
-                last = reason = None
-            if reason is None and last is not None:
-                return result
+                reason = None
+        if reason is not refused and not signature.notes_lines:  # once more, to tell the line
+            signature.notes_lines, signature.last = True, {}
+            return result
         if reason is None:
             signature.last[call.kind] = call.recorder, call.outcome, watch
             if signature.recordings > 2 * MOST_RECORDINGS:

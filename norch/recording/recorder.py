@@ -30,9 +30,9 @@ def _refused(there: dict[str, Any], name: str, why: str) -> Callable[..., Any]:
 
 
 def _standing(module: Any, reasons: dict[str, str]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """A module, what stands for its functions while a recording runs, and what was there when it began."""
+    """The names of a module, what stands for some while a recording runs, and what was there when it began."""
     there = {name: getattr(module, name) for name in reasons}
-    return module, {name: _refused(there, name, why) for name, why in reasons.items()}, there
+    return vars(module), {name: _refused(there, name, why) for name, why in reasons.items()}, there
 
 
 _OPENED = {"open": "a file is opened"}
@@ -52,7 +52,9 @@ class Recorder:
     With a `model`, the recorder of an earlier call, it notes as it goes on what this call does otherwise.
     """
 
-    def __init__(self, inputs: Sequence[Tensor], model: Recorder | None, optimizers: Sequence[Optimizer]) -> None:
+    def __init__(
+        self, inputs: Sequence[Tensor], model: Recorder | None, optimizers: Sequence[Optimizer], notes_lines: bool
+    ) -> None:
         self.inputs = inputs
         groups = (group for optimizer in optimizers for group in optimizer.param_groups if tensors_in(group))
         self.numbers: list[tuple[Group, Group]] = [(group, numbers_in(group)) for group in groups]
@@ -61,7 +63,8 @@ class Recorder:
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state
         self.asked: dict[int, Tensor] = {}  # what an argument is asked for, by the id of it or of what stands for it
         given = list(map(address_of, inputs))
-        self.handle: Any = lib.new_recording(len(inputs), given, _OWN, model and model.handle) or raise_error()
+        model_handle = model and model.handle
+        self.handle: Any = lib.new_recording(len(inputs), given, _OWN, model_handle, notes_lines) or raise_error()
 
     def record(self, function: Callable[[], T]) -> T:
         """The function's result. One call of C, which ends the recording whatever the function raises."""

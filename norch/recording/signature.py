@@ -20,6 +20,7 @@ class Signature:
 
     ran = False  # once, plainly: an optimizer has its state then
     recordings = 0
+    notes_lines = False  # of all operations: only since two recordings differed, as it takes time
     changes = 0  # how many recorded calls in a row changed what they look at
     reason: Reason | None = None  # why calls stay eager
     watch: Watch | None = None  # what the function looked at then

@@ -206,14 +206,13 @@ void exchange(void* standing, bool begins) {
     void *type, *error, *traceback, *name, *value;
     objects.fetch_error(&type, &error, &traceback);
     for (ptrdiff_t i = 0; i < objects.size(standing); i++) {
-        void *part = objects.tuple_item(standing, i), *there = objects.tuple_item(part, 2);
-        const Reference attributes{objects.attribute(objects.tuple_item(part, 0), ATTRIBUTES)};
-        for (ptrdiff_t place = 0;
-             attributes && objects.next_item(objects.tuple_item(part, 1), &place, &name, &value);) {
-            void* now = objects.item(attributes, name);
+        void* const part = objects.tuple_item(standing, i);
+        void *names = objects.tuple_item(part, 0), *there = objects.tuple_item(part, 2);
+        for (ptrdiff_t place = 0; objects.next_item(objects.tuple_item(part, 1), &place, &name, &value);) {
+            void *now = objects.item(names, name), *before = objects.item(there, name);
             if (!now || begins == (now == value)) continue;  // what somebody put there meanwhile stays
-            if (begins && objects.set_item(there, name, now) != 0) continue;
-            objects.set_item(attributes, name, begins ? value : objects.item(there, name));
+            if (begins && now != before && objects.set_item(there, name, now) != 0) continue;
+            objects.set_item(names, name, begins ? value : before);
         }
     }
     objects.restore_error(type, error, traceback);  // and forget a lack of memory

@@ -75,7 +75,7 @@ void Recording::add(std::unique_ptr<Step> step) {
     steps.push_back(std::move(step));
     if (model && !difference)
         compare_step();
-    else
+    else if (notes_lines)
         steps.back()->line = where();
 }
 
@@ -202,13 +202,15 @@ void refuse_recording(const char* why) {
 
 // ---- The C API ---------------------------------------------------------------------------------------------------
 
-Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder, Recording* model) {
+Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder, Recording* model,
+                         int32_t notes_lines) {
     Recording* recording = nullptr;
     attempt([&] {
         auto made = std::make_unique<Recording>();
         made->serial = ++serials;
         made->own_folder = own_folder;
         made->model = model;
+        made->notes_lines = notes_lines;
         made->codes = model ? model->codes : std::make_shared<Codes>();
         made->steps.reserve(model ? model->steps.size() : size_t(USUAL_STEPS));
         made->slots.reserve(model ? model->slots.size() : size_t(USUAL_STEPS) * 3);

@@ -70,6 +70,7 @@ struct Recording {
     uint64_t serial;
     std::string own_folder;            // whose lines are not the user's
     std::shared_ptr<Codes> codes;      // of the lines
+    bool notes_lines;                  // of all steps
     const Recording* model = nullptr;  // an earlier one, with which this is compared as it goes on
     const char* difference = nullptr;  // the first, and where
     Line differs_at = {};
