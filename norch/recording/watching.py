@@ -86,7 +86,7 @@ class Watch(Guards):
     # ---- By name ----------------------------------------------------------------------------------------------------
 
     def _may_read_settings(self) -> bool:
-        return bool(self.optimizers) and not all([_READ_SETTINGS.isdisjoint(names) for _, names in self._functions])
+        return bool(self.optimizers) and not all(_READ_SETTINGS.isdisjoint(names) for _, names in self._functions)
 
     def _look_at_what_is_read(self) -> None:
         read: set[Way] = {*_CALLED}  # by functions that may be called: those that are read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import inspect
+import logging
 import os
 import random
 
@@ -280,6 +281,30 @@ def test_side_effects_of_python():
         return World(step, given, lambda: (dict(counts), history[:]))
 
     beside_eager(make, steps=40)
+
+
+@pytest.mark.parametrize("period", [2, 100])
+def test_calls_that_differ_unseen(period):
+    """One difference is forgiven, as the first calls may do more; a second one is told with its line."""
+    log = logging.getLogger("test_calls_that_differ_unseen")  # its attributes are not watched
+
+    def step(x):
+        log.calls += 1
+        y = x + 1
+        if log.calls % period == 2 % period:
+            y = y * 2  # here
+        return y
+
+    def make():
+        log.calls = 0
+        return World(step, given)
+
+    compiled, warned = beside_eager(make)
+    if period == 2:
+        assert len(warned) == 1 and not compiled.programs
+        assert f"fewer operations run ({__name__}.py, line {line_of(step)})" in warned[0]
+    else:
+        assert not warned and len(compiled.programs) == 1
 
 
 def test_an_attribute_that_a_module_changes():
