@@ -34,9 +34,10 @@ def compile(model: Any = None, *, fullgraph: bool = False, **options: Any) -> An
     """A function, or a module, whose calls replay from C what an earlier call did; with options alone, a decorator.
 
     The first call of each form of arguments runs plainly, the second and third are recorded; if both did the same,
-    later calls replay. If they did not, two more are recorded, as first calls may do more than those after them. What cannot be replayed stays as it is, with a warning that names the line; with `fullgraph` a
-    RuntimeError. `programs` are what replays. The other options are PyTorch's and change nothing. Raises TypeError for
-    an option that PyTorch does not have or of another type, and for what is not callable.
+    later calls replay. If they did not, two more are recorded, as first calls may do more than those after them. What
+    cannot be replayed stays as it is, with a warning that names the line; with `fullgraph` a RuntimeError. `programs`
+    are what replays. The other options are PyTorch's and change nothing. Raises TypeError for an option that PyTorch
+    does not have or of another type, and for what is not callable.
 
     >>> @norch.compile
     ... def double(x):
