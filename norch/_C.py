@@ -278,3 +278,23 @@ def device_number(device: Any) -> int:
 def device_name(number: int) -> str:
     """The inverse of `device_number`: "cpu" or "cuda:i"."""
     return "cpu" if number == 0 else f"cuda:{number - 1}"
+
+
+# ---- What programs call in PyTorch's module of this name: switches of its compiler, and counts of uses --------------
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Do nothing."""
+
+
+def _get_tracing_state() -> None:
+    """None: nothing is traced."""
+
+
+def _jit_set_profiling_executor(on: bool) -> bool:
+    """False, as the setting that was there before: it changes nothing."""
+    return False
+
+
+_jit_set_profiling_mode = _jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _jit_set_profiling_executor
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_profiling_executor

@@ -170,8 +170,8 @@ globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*g
 
 _LATER = set(
     """
-    accelerator backends compiler distributed distributions fft func fx hub jit mps multiprocessing onnx profiler random
-    serialization signal special testing xpu
+    _dynamo _inductor accelerator backends compiler distributed distributions fft func functional fx hub jit mps
+    multiprocessing onnx overrides profiler random serialization signal special testing xpu
     """.split()
 )
 _PICTURES = {"Drawing", "draw_graph"}

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 from typing import Any, NoReturn
+from urllib.parse import urlparse as urlparse
+
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # of a hash in the name of a file
 
 
 def load(*_: Any, **__: Any) -> NoReturn:

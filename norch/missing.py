@@ -36,7 +36,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("istft stft", "norch has no complex dtypes"),
         ("ao", "norch has no quantized dtypes"),
         ("library ops", "norch's operations are its functions; a subclass of autograd.Function makes one of your own"),
-        ("_dynamo _inductor", "norch.compile records and replays, without such options"),
         ("uint16 uint32 uint64", "norch has no unsigned integers beyond uint8; use int32 or int64"),
         (
             "hspmm saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
@@ -74,8 +73,8 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
             "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
             "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
-            "dsmm embedding_renorm_ from_file functional hash_tensor hsmm is_neg is_vulkan_available "
-            "legacy_contiguous_format mtia norm_except_dim overrides package quasirandom "
+            "dsmm embedding_renorm_ from_file hash_tensor hsmm is_neg is_vulkan_available "
+            "legacy_contiguous_format mtia norm_except_dim package quasirandom "
             "segment_reduce slice_inverse smm storage",
             "",
         ),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, Optional, Union
 
 from .functions.serialization import load, save
 from .guards import Guard
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+
+# PyTorch's name, for annotations
+MAP_LOCATION = Optional[Union[Callable[[Any, str], Any], str, dict[str, str]]]
 
 
 def add_safe_globals(safe_globals: list[Any]) -> None:

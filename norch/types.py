@@ -259,3 +259,5 @@ class Count(int):
 # PyTorch's names, for annotations
 Number = Union[int, float, bool]
 Device = Union[str, int, None]
+_size = Union[Size, "list[int]", "tuple[int, ...]"]
+_dtype, _int, _float, _bool = DType, int, float, bool

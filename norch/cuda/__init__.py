@@ -31,6 +31,7 @@ from ..tensor_types import CUDA_TYPES
 from . import amp
 
 OutOfMemoryError = MemoryError  # what an allocation that fails raises
+_initialized = False  # whether a device has random numbers of its own to keep, which programs ask: it has not
 
 
 def is_built() -> bool:

@@ -6,7 +6,7 @@ import math
 from typing import Any, Callable
 
 from ..autograd.mode import enable_grad
-from ..functions.creation import tensor
+from ..functions.creation import empty, tensor
 from ..functions.joining import broadcast_tensors
 from ..methods.interop import as_tensor
 from ..nn import functional
@@ -92,6 +92,13 @@ def sum_rightmost(value: Tensor, count: int) -> Tensor:
     if count > value.ndim:
         raise IndexError(f"sum_rightmost: {count} dimensions of a tensor that has {value.ndim}")
     return value if count == 0 else value.sum(tuple(range(-count, 0)))
+
+
+_sum_rightmost = sum_rightmost  # PyTorch's names, which distributions of other programs import
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    return empty(shape, dtype=dtype, device=device).normal_()
 
 
 class lazy_property:

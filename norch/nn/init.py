@@ -266,6 +266,14 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """The one of them that `mode` names, "fan_in" or "fan_out"."""
+    fans = dict(zip(("fan_in", "fan_out"), _calculate_fan_in_and_fan_out(tensor)))
+    if mode not in fans:
+        raise ValueError(f"kaiming: mode is {shown(mode)}, expected 'fan_in' or 'fan_out'")
+    return fans[mode]
+
+
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Draw from [-a, a] evenly, a = gain * sqrt(6 / (fan_in + fan_out)), into a weight [out, in, ...].
 
@@ -334,10 +342,7 @@ def _xavier_std(tensor: Tensor, gain: float) -> float:
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if check_tensor(tensor, "kaiming").numel() == 0:
         return 0.0  # nothing is drawn
-    fans = dict(zip(("fan_in", "fan_out"), _calculate_fan_in_and_fan_out(tensor)))
-    if mode not in fans:
-        raise ValueError(f"kaiming: mode is {shown(mode)}, expected 'fan_in' or 'fan_out'")
-    return calculate_gain(nonlinearity, a) / math.sqrt(max(1, fans[mode]))
+    return calculate_gain(nonlinearity, a) / math.sqrt(max(1, _calculate_correct_fan(tensor, mode)))
 
 
 def _floating(name: str, tensor: Tensor) -> Tensor:

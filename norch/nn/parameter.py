@@ -122,6 +122,15 @@ class UninitializedBuffer(_Uninitialized):
         self.requires_grad_(requires_grad)
 
 
+def is_lazy(param: object) -> bool:
+    """Whether a parameter or buffer waits for its shape.
+
+    >>> nn.parameter.is_lazy(nn.LazyLinear(3).weight)
+    True
+    """
+    return isinstance(param, _Uninitialized)
+
+
 ParameterOrNone = Union[Parameter, Any]  # of a layer that may have none; a type checker does not ask for a test
 
 

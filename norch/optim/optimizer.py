@@ -377,6 +377,30 @@ def number_of_state(value: float) -> Tensor:
     return tensor(value, dtype=float32)
 
 
+# What optimizers that began as copies of PyTorch's own import from here:
+ParamsT = Parameters
+
+
+def _use_grad_for_differentiable(step: Step) -> Step:
+    """`step` with gradients on if "differentiable" is set, else without."""
+
+    @functools.wraps(step)
+    def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        with set_grad_enabled(self.defaults.get("differentiable", False)):
+            return step(self, *args, **kwargs)
+
+    return cast(Step, call)
+
+
+def _get_value(x: Any) -> Any:
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _default_to_fused_or_foreach(params: object, differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
+    """Neither: norch has one implementation, and their loops over the parameters do the same."""
+    return False, False
+
+
 def _alike(x: Any, y: Any) -> bool:
     return (x.shape, x.dtype, x.device) == (y.shape, y.dtype, y.device)
 

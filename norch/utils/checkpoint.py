@@ -87,6 +87,17 @@ def checkpoint(
     return _Checkpoint.apply(function, kwargs, preserve_rng_state, *args)
 
 
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors of a tuple out of their graphs, still requiring gradients; what is no tensor as it is.
+
+    >>> norch.utils.checkpoint.detach_variable((norch.ones(1, requires_grad=True) * 2, 3))
+    (tensor([2.], requires_grad=True), 3)
+    """
+    return tuple(
+        x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
+    )
+
+
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """The devices of the tensors among args, and the states of their generators, for `set_device_states`.
 

@@ -1,23 +1,22 @@
-"""weight_norm and spectral_norm by hooks, as before the parametrizations: other names, the same formulas."""
+"""weight_norm by a hook, as before the parametrizations: other names, the same formula."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...arguments import one_size
-from ...functions.creation import empty
 from ...given import warn
 from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
 from ..parameter import Parameter
-from .parametrizations import as_matrix, default_dim, norm_except, normalized, power_iterations, scaled_down
+from .parametrizations import norm_except
 
-__all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
+__all__ = ["remove_weight_norm", "weight_norm"]
 
 
-class _ByHook:
+class ByHook:
     """Computes a weight before each forward."""
 
     def __init__(self, name: str, dim: int) -> None:
@@ -43,7 +42,7 @@ class _ByHook:
         return module
 
 
-def _parameter_of(module: Module, name: str, function: str) -> Parameter:
+def parameter_of(module: Module, name: str, function: str) -> Parameter:
     if name not in module._parameters:
         raise KeyError(f"{function}: {module.get_name()} has no parameter {shown(name)}")
     parameter = module._parameters[name]
@@ -52,7 +51,7 @@ def _parameter_of(module: Module, name: str, function: str) -> Parameter:
     return parameter
 
 
-def _remove(kind: type[_ByHook], module: Module, name: str, leftovers: tuple[str, ...]) -> Module:
+def remove(kind: type[ByHook], module: Module, name: str, leftovers: tuple[str, ...]) -> Module:
     """Make the weight a parameter again, with its value now."""
     check_kind(module, Module, kind.__name__.lower())
     own = vars(module).get("_hooks")
@@ -70,7 +69,7 @@ def _remove(kind: type[_ByHook], module: Module, name: str, leftovers: tuple[str
     raise ValueError(f"{kind.__name__.lower()} of {shown(name)} not found in {module.get_name()}")
 
 
-class _WeightNorm(_ByHook):
+class WeightNorm(ByHook):
     def compute(self, module: Module) -> Any:
         v = getattr(module, self.name + "_v")
         return v * (getattr(module, self.name + "_g") / norm_except(v, self.dim))
@@ -93,11 +92,11 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
         "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
     )
-    made = _WeightNorm(name, -1 if dim is None else one_size(dim, "weight_norm: dim"))
+    made = WeightNorm(name, -1 if dim is None else one_size(dim, "weight_norm: dim"))
     made.check_alone(check_kind(module, Module, "weight_norm"))
     if not hasattr(module, name):
         raise AttributeError(f"weight_norm: {module.get_name()} has no attribute {shown(name)}")
-    weight = _parameter_of(module, name, "weight_norm").detach()
+    weight = parameter_of(module, name, "weight_norm").detach()
     delattr(module, name)
     module.register_parameter(name + "_g", Parameter(norm_except(weight, made.dim)))
     module.register_parameter(name + "_v", Parameter(weight))
@@ -110,52 +109,4 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     >>> nn.utils.remove_weight_norm.__name__
     'remove_weight_norm'
     """
-    return _remove(_WeightNorm, module, name, ("_g", "_v"))
-
-
-class _SpectralNorm(_ByHook):
-    def __init__(self, name: str, dim: int, n_power_iterations: int, eps: float) -> None:
-        super().__init__(name, dim)
-        self.n_power_iterations, self.eps = n_power_iterations, eps
-
-    def compute(self, module: Module) -> Any:
-        weight, u, v = (getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v"))
-        if module.training:
-            power_iterations(as_matrix(weight, self.dim).T, v, u, self.n_power_iterations, self.eps)  # v first
-        return scaled_down(weight, self.dim, u, v)
-
-
-def spectral_norm(
-    module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
-) -> Module:
-    """Divide a weight, kept as `weight_orig`, by its largest singular value before each forward.
-
-    `parametrizations.spectral_norm` is newer, and says more. Returns the module. Raises ValueError unless
-    n_power_iterations is above 0, KeyError if there is no such parameter, RuntimeError if it is divided already.
-
-    >>> layer = nn.utils.spectral_norm(nn.Linear(3, 2))
-    >>> list(layer.state_dict())
-    ['bias', 'weight_orig', 'weight_u', 'weight_v']
-    """
-    if n_power_iterations <= 0:
-        raise ValueError(f"spectral_norm: n_power_iterations is {n_power_iterations}, expected above 0")
-    check_kind(module, Module, "spectral_norm")
-    made = _SpectralNorm(name, default_dim(module) if dim is None else dim, n_power_iterations, eps)
-    made.check_alone(module)
-    weight = _parameter_of(module, name, "spectral_norm")
-    delattr(module, name)
-    module.register_parameter(name + "_orig", weight)
-    for suffix, size in zip(("_u", "_v"), as_matrix(weight.detach(), made.dim).shape):
-        drawn = empty(size, dtype=weight.dtype, device=weight.device).normal_()
-        module.register_buffer(name + suffix, normalized(drawn, eps))
-    return made.add_to(module, weight.detach())
-
-
-def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
-    """Make a weight of `spectral_norm` an ordinary one again, with its value now. Raises ValueError if it is none.
-
-    >>> layer = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(3, 2)))
-    >>> [name for name, _ in layer.named_parameters()]
-    ['bias', 'weight']
-    """
-    return _remove(_SpectralNorm, module, name, ("_u", "_v", "_orig"))
+    return remove(WeightNorm, module, name, ("_g", "_v"))

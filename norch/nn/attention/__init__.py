@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from ..guards import Guard
-from ..types import shown
+from ...guards import Guard
+from ...types import shown
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Callable, Final, Generic, Iterator, NoReturn, TypeVar
 
-from .nn.module import Module
+from ..nn.module import Module
 
 __all__ = [
     "Attribute",
     "Final",
     "ScriptFunction",
     "ScriptModule",
+    "TracerWarning",
     "annotate",
     "export",
     "fork",
@@ -47,7 +48,15 @@ class ScriptModule(Module):
     """
 
 
-TracedModule = ScriptModule
+TracedModule = RecursiveScriptModule = ScriptModule
+
+
+class TracerWarning(Warning):
+    """What PyTorch's trace warns with, for scripts that silence it.
+
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", category=norch.jit.TracerWarning)
+    """
 
 
 def script(obj: T, *_: object, **__: object) -> T:
