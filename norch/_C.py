@@ -260,9 +260,14 @@ default = _Default()
 
 
 def device_number(device: Any) -> int:
-    """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2; None is the default device. Raises for others."""
+    """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2; None is the default device. Raises for others.
+
+    "meta", where PyTorch's tensors have no memory, is the CPU: models are made there to be filled later.
+    """
     if device is None:
         return default.device
+    if device == "meta":
+        return 0
     if not isinstance(device, str):
         sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
         raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {shown(device)}{sizes}')

@@ -41,8 +41,8 @@ class device(str, GuardMethods):
 
     @property
     def type(self) -> str:
-        """The kind of device: "cpu" or "cuda"."""
-        return "cuda" if self.startswith("cuda") else "cpu"
+        """The kind of device: "cpu" or "cuda" ("meta" of a name that stands for the CPU)."""
+        return next(kind for kind in ("cpu", "cuda", "meta") if self.startswith(kind))
 
     @property
     def index(self) -> int | None:  # type: ignore[override]  # of a string it is a method

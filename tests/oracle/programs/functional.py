@@ -47,7 +47,7 @@ def ensemble(start):
     """Models of one kind, evaluated at once, and trained on the sum of their losses."""
     models = [start(small_net()) for _ in range(3)]
     params, buffers = stack_module_state(models)
-    base = copy.deepcopy(models[0])
+    base = copy.deepcopy(models[0]).to("meta")
     optimizer = torch.optim.Adam(params.values(), lr=0.05)
     x, y = waves(8, 12), torch.arange(8) % 3
     losses = []

@@ -118,3 +118,28 @@ def activations_by_a_hook_of_all_modules(start):
     handle.remove()
     model(x)
     return [*norms, components.item(), *torch.range(0, 2).tolist()]
+
+
+def models_made_without_memory(start):
+    """Made on "meta" and filled by assigned tensors, or emptied and loaded."""
+
+    def net():
+        return nn.Sequential(nn.Linear(12, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
+
+    state = start(net()).state_dict()
+    with torch.device("meta"):
+        assigned, loaded = net(), net()
+    assigned.load_state_dict(state, assign=True)
+    loaded = loaded.to_empty(device="cpu")
+    loaded.load_state_dict(dict(state))  # (PyTorch's own dict remembers that it was assigned)
+    x = torch.from_numpy(np.random.RandomState(5).randn(6, 12).astype("float32"))
+    losses = []
+    for model in (assigned, loaded):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), torch.arange(6) % 2)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
