@@ -231,6 +231,8 @@ class Absent:
 
 def missing(module: str) -> Callable[[str], Any]:
     """A `__getattr__` for a module of norch: it imports the paths that PyTorch has there, or raises AttributeError."""
+    # as a package, a file too is asked for its modules by `from norch.fft import rfft`, whose error says the reason
+    vars(sys.modules[f"norch.{module}".rstrip(".")]).setdefault("__path__", [])
 
     def __getattr__(name: str) -> Any:
         path = f"norch.{module}".rstrip(".")
@@ -242,7 +244,7 @@ def missing(module: str) -> Callable[[str], Any]:
 
 
 class _AbsentModules:
-    """Asked last by `import norch.nested`: says of a module what the table says of the name."""
+    """Asked last by `import norch.nested` and `from norch import nested`: says what the table says of the name."""
 
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> None:
@@ -250,7 +252,7 @@ class _AbsentModules:
         if package == "norch" or package.startswith("norch."):
             said = message(package.removeprefix("norch").removeprefix("."), name)
             if said is not None:
-                raise ModuleNotFoundError(said, name=fullname)
+                raise ModuleNotFoundError(said)  # (one that names the module would be hidden by `from`)
 
 
 sys.meta_path.append(_AbsentModules)  # (a class does for an instance)

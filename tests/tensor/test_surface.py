@@ -304,3 +304,21 @@ def test_a_float_or_a_bool_given_to_tensor_is_data():
 
 def test_modules_are_not_scripted():
     assert not isinstance(nn.ReLU(), norch.jit.ScriptModule) and issubclass(norch.jit.ScriptModule, nn.Module)
+
+
+@pytest.mark.parametrize(
+    "line, reason",
+    [
+        ("from norch.fft import fft, ifft", "norch does not have torch.fft.fft: norch has no complex dtypes"),
+        ("from norch import nn, stft", "norch does not have torch.stft: norch has no complex dtypes"),
+        ("from norch.fx import symbolic_trace", "norch does not have torch.fx.symbolic_trace: .* no graph capture"),
+        ("from norch.nn import quantized", "norch does not have torch.nn.quantized: norch has no quantized dtypes"),
+        ("import norch.nested", "norch does not have torch.nested: pad the sequences"),
+        ("from norch import nothing", "cannot import name 'nothing' from 'norch'"),
+        ("import norch.fft.nothing", "No module named 'norch.fft.nothing'"),
+    ],
+)
+def test_imports_of_what_is_missing_say_the_reason(line, reason):
+    with pytest.raises(ImportError, match=reason):
+        exec(line)
+    assert not hasattr(norch.fft, "rfft")
