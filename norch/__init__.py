@@ -49,6 +49,7 @@ from .functions.products import *  # noqa: F403
 from .functions.promotion import *  # noqa: F403
 from .functions.questions import *  # noqa: F403
 from .functions.questions import _assert as _assert
+from .functions.questions import _check as _check
 from .functions.random import *  # noqa: F403
 from .functions.random_counts import *  # noqa: F403
 from .functions.searching import *  # noqa: F403
@@ -212,6 +213,8 @@ else:
             return functions.creation.range_
         if name == "GradScaler":
             return amp.GradScaler
+        if name == "torch":  # PyTorch has it by an import of its own, and so have programs, by mistake
+            return sys.modules[__name__]
         if name == "vmap":
             return importlib.import_module(".func", __name__).vmap
         return importlib.import_module("." + name, __name__) if name in _LATER else _missing(name)

@@ -16,10 +16,10 @@ from .types import shown
 _fork: ForkContext = _python.get_context("fork")
 
 __all__ = [
-    "Barrier", "Condition", "Event", "JoinableQueue", "Lock", "Manager", "Pipe", "Pool", "Process", "Queue", "RLock",
-    "Semaphore", "SimpleQueue", "Value", "Array", "active_children", "cpu_count", "current_process",
-    "get_all_sharing_strategies", "get_context", "get_sharing_strategy", "get_start_method", "set_sharing_strategy",
-    "set_start_method", "spawn", "start_processes",
+    "Barrier", "BoundedSemaphore", "Condition", "Event", "JoinableQueue", "Lock", "Manager", "Pipe", "Pool",
+    "Process", "Queue", "RLock", "Semaphore", "SimpleQueue", "Value", "Array", "active_children", "cpu_count",
+    "current_process", "get_all_sharing_strategies", "get_all_start_methods", "get_context", "get_sharing_strategy",
+    "get_start_method", "set_sharing_strategy", "set_start_method", "spawn", "start_processes",
 ]  # fmt: skip
 
 Process = _fork.Process
@@ -29,7 +29,10 @@ Barrier, Pipe, Pool, Manager, Value, Array = (
     _fork.Barrier, _fork.Pipe, _fork.Pool, _fork.Manager, _fork.Value, _fork.Array,
 )  # fmt: skip
 active_children, cpu_count, current_process = _python.active_children, _python.cpu_count, _python.current_process
-freeze_support = _python.freeze_support
+freeze_support, get_all_start_methods, get_logger = (
+    _python.freeze_support, _python.get_all_start_methods, _python.get_logger,
+)  # fmt: skip
+BoundedSemaphore, ProcessError, TimeoutError = _fork.BoundedSemaphore, _fork.ProcessError, _fork.TimeoutError
 
 
 def get_context(method: str | None = None) -> BaseContext:

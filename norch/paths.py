@@ -35,6 +35,13 @@ _TABLE = {
         "pixelshuffle": "PixelShuffle PixelUnshuffle",
     },
     "amp": {"autocast_mode": "autocast custom_bwd custom_fwd"},
+    "cuda": {
+        "memory": "empty_cache max_memory_allocated max_memory_reserved memory_allocated memory_reserved "
+        "memory_summary reset_peak_memory_stats",
+        "random": "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all "
+        "set_rng_state set_rng_state_all",
+        "streams": "Event Stream",
+    },
     "cuda.amp": {"autocast_mode": "autocast custom_bwd custom_fwd", "grad_scaler": "GradScaler"},
 }
 PATHS = {f"norch.{package}.{path}": names.split() for package, rows in _TABLE.items() for path, names in rows.items()}

@@ -12,6 +12,8 @@ __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load",
 # PyTorch's name, for annotations
 MAP_LOCATION = Optional[Union[Callable[[Any, str], Any], str, dict[str, str]]]
 
+DEFAULT_PROTOCOL = 2  # of pickle
+
 
 def add_safe_globals(safe_globals: list[Any]) -> None:
     """Do nothing: `load` reads tensors and plain values without running code.

@@ -263,6 +263,12 @@ def _assert(condition: Any, message: str) -> None:
         raise AssertionError(message)
 
 
+def _check(cond: Any, message: Any = None) -> None:
+    """Raise RuntimeError, with what the function `message` returns, if the condition does not hold."""
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False" if message is None else str(message()))
+
+
 def set_default_tensor_type(t: object) -> None:
     """Let new tensors of floats have the dtype of a type such as norch.DoubleTensor, given itself or by name.
 

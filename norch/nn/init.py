@@ -366,6 +366,10 @@ def draw_linear(tensor: Tensor, inputs: int) -> Tensor:
     return uniform_(tensor, -1.0, 1.0) if was_seeded() else utils.draw_uniform(tensor)
 
 
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_  # PyTorch's names
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
+
+
 def _deprecated(new: Any) -> Callable[..., Tensor]:
     """The function under its old name, without the underscore, with a warning."""
     old = new.__name__[:-1]

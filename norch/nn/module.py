@@ -99,6 +99,8 @@ class Module(Hookable, ModuleState):
             return self._hooks.call(self, inputs, kwargs)
         return self.forward(*inputs, **kwargs)
 
+    _call_impl = __call__  # what wrappers call that define a `__call__` of their own
+
     # ---- Attributes: assigning registers, deleting forgets ------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:

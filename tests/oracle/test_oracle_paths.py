@@ -15,15 +15,20 @@ torch._dynamo: allow_in_graph config disable is_compiling mark_dynamic optimize 
 torch._inductor: config
 torch._C: _get_tracing_state _jit_override_can_fuse_on_gpu _jit_set_profiling_mode _log_api_usage_once
 torch.autograd.gradcheck: gradcheck
+torch: _check torch
 torch.cuda: _initialized
+torch.cuda.memory: empty_cache max_memory_allocated memory_allocated memory_summary reset_peak_memory_stats
+torch.cuda.random: manual_seed manual_seed_all
+torch.cuda.streams: Event Stream
 torch.distributions.utils: _standard_normal _sum_rightmost broadcast_all lazy_property
 torch.functional: F Tensor einsum norm split tensordot
 torch.hub: HASH_REGEX download_url_to_file load_state_dict_from_url urlparse
-torch.jit: RecursiveScriptModule TracerWarning
+torch.jit: RecursiveScriptModule TracerWarning _overload_method
 torch.jit.annotations: Dict List Optional Tuple
+torch.multiprocessing: BoundedSemaphore Process TimeoutError get_all_start_methods
 torch.nn.attention: SDPBackend sdpa_kernel
 torch.nn.attention.flex_attention: BlockMask create_block_mask flex_attention
-torch.nn.init: _calculate_correct_fan _calculate_fan_in_and_fan_out
+torch.nn.init: _calculate_correct_fan _calculate_fan_in_and_fan_out _no_grad_normal_ _no_grad_trunc_normal_
 torch.nn.modules.batchnorm: _BatchNorm
 torch.nn.modules.utils: _ntuple _pair
 torch.nn.parallel.data_parallel: DataParallel
@@ -35,7 +40,7 @@ torch.optim.adam: Adam
 torch.optim.lr_scheduler: LRScheduler _LRScheduler
 torch.optim.optimizer: Optimizer ParamsT _default_to_fused_or_foreach _get_value _use_grad_for_differentiable
 torch.overrides: handle_torch_function has_torch_function has_torch_function_unary is_tensor_like
-torch.serialization: MAP_LOCATION
+torch.serialization: DEFAULT_PROTOCOL MAP_LOCATION
 torch.types: Device Number _size
 torch.utils.checkpoint: checkpoint detach_variable get_device_states
 torch.utils.data._utils.collate: default_collate
@@ -115,6 +120,23 @@ def test_a_step_is_recorded_if_it_shall_be(differentiable):
         w.grad = lib.tensor([3.0, 4.0])
         optimizer = descent(lib)([w], {"lr": 0.5, "differentiable": differentiable})
         assert optimizer.step() == differentiable and w.tolist() == [-0.5, 0.0] and w.requires_grad
+
+
+def test_a_wrapper_calls_the_module_behind_its_own_call():
+    for lib in (torch, norch):
+
+        class Twice(lib.nn.Linear):
+            def __call__(self, x):
+                return 2 * self._call_impl(x)
+
+        layer = Twice(2, 1, bias=False)
+        layer.register_forward_hook(lambda module, inputs, output: output + 1)
+        layer.weight.data.fill_(3)
+        assert layer(lib.ones(2)).tolist() == [14]
+        assert lib.torch.nn is lib.nn
+        lib._check(True, lambda: 1 / 0)
+        with pytest.raises(RuntimeError, match="expected more than 2"):
+            lib._check(1 > 2, lambda: "expected more than 2")
 
 
 def test_switches_of_the_older_compiler_change_nothing():
