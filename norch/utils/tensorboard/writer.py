@@ -15,7 +15,7 @@ from ...functions.searching import searchsorted
 from ...given import given, warn
 from ...methods.interop import as_tensor
 from ...tensor import Tensor
-from ...types import float64, uint8
+from ...types import float64, shown, uint8
 from .records import double, doubles, integer, message, plugin, png, record, single
 
 __all__ = ["SummaryWriter"]
@@ -319,7 +319,8 @@ def _on_cpu(value: Any) -> Tensor:
 def _pixels(image: Tensor, dims: str, columns: int = 8) -> Tensor:
     """The image as uint8 [H, W, C]; several side by side."""
     if len(dims) != image.ndim or not {"H", "W"} <= set(dims) <= set("NCHW") or len(set(dims)) != len(dims):
-        raise ValueError(f"add_image: given shape {list(image.shape)} and dataformats {dims!r}, expected one of both")
+        found = f"shape {list(image.shape)} and dataformats {shown(dims)}"
+        raise ValueError(f"add_image: given {found}, expected a letter for each dimension")
     for missing in {"N", "C"} - set(dims):
         image, dims = image.unsqueeze(0), missing + dims
     image = image.permute([dims.index(name) for name in "NCHW"])
