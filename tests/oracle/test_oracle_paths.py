@@ -26,6 +26,7 @@ torch.hub: HASH_REGEX download_url_to_file load_state_dict_from_url urlparse
 torch.jit: RecursiveScriptModule TracerWarning _overload_method
 torch.jit.annotations: Dict List Optional Tuple
 torch.multiprocessing: BoundedSemaphore Process TimeoutError get_all_start_methods
+torch.nn._reduction: get_enum legacy_get_enum legacy_get_string
 torch.nn.attention: SDPBackend sdpa_kernel
 torch.nn.attention.flex_attention: BlockMask create_block_mask flex_attention
 torch.nn.init: _calculate_correct_fan _calculate_fan_in_and_fan_out _no_grad_normal_ _no_grad_trunc_normal_
@@ -137,6 +138,18 @@ def test_a_wrapper_calls_the_module_behind_its_own_call():
         lib._check(True, lambda: 1 / 0)
         with pytest.raises(RuntimeError, match="expected more than 2"):
             lib._check(1 > 2, lambda: "expected more than 2")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_flags_of_old_losses_name_a_reduction():
+    found = []
+    for lib in (torch, norch):
+        reduction = importlib.import_module(f"{lib.__name__}.nn._reduction")
+        flags = [(x, y) for x in (None, True, False) for y in (None, True, False)]
+        found.append([(reduction.legacy_get_string(*each), reduction.legacy_get_enum(*each)) for each in flags])
+        with pytest.raises(ValueError, match="no_mean"):
+            reduction.get_enum("no_mean")
+    assert found[0] == found[1]
 
 
 def test_switches_of_the_older_compiler_change_nothing():
