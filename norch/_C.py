@@ -266,12 +266,12 @@ def device_number(device: Any) -> int:
     """
     if device is None:
         return default.device
-    if device == "meta":
-        return 0
     if not isinstance(device, str):
         sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
         raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {shown(device)}{sizes}')
     kind, colon, index = device.partition(":")
+    if device == "meta":
+        return 0
     if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
         hint = f"; the dtype is norch.{device}" if device in NAMES else '; a GPU is "cuda"' * (kind == "gpu")
         raise RuntimeError(f'unknown device "{device:.100}": expected "cpu", "cuda" or "cuda:0"{hint}')

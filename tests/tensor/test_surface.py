@@ -194,7 +194,7 @@ def test_modes():
     assert not norch.is_anomaly_enabled()
 
 
-def test_settings_and_namespaces():
+def test_settings_and_namespaces(monkeypatch):
     from norch.autograd import Variable
     from norch.backends import cudnn
     from norch.distributions.categorical import Categorical
@@ -220,6 +220,10 @@ def test_settings_and_namespaces():
     with norch.random.fork_rng():
         first = norch.rand(2)
     assert norch.rand(2).equal(first)
+    monkeypatch.delitem(sys.modules, "norch.utils.tensorboard", raising=False)
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)  # as if it were not installed
+    with pytest.raises(ImportError, match="pip install tensorboardX"):
+        importlib.import_module("norch.utils.tensorboard")
 
 
 def test_names_that_only_pytorch_has_say_what_to_use():
