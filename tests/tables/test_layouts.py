@@ -69,3 +69,11 @@ def test_rows_that_repeat(dtype, shape, row):
         wanted = norch.minimum(value, alike[..., : value.shape[-1]])
         value.copy_(norch.minimum(value, y[..., : value.shape[-1]]))
         assert value.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_rows_with_a_step(dtype):
+    x = (norch.arange(40_002) % 251).to(dtype_named(dtype))
+    values = x.tolist()
+    assert x.flip(0).tolist() == x.reshape(6, -1).flip(0, 1).reshape(-1).tolist() == values[::-1]
+    assert x[::2].clone().tolist() == values[::2] and x[::3].clone().tolist() == values[::3]
