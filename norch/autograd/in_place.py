@@ -136,12 +136,15 @@ def write(
     PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
     """
     base = x._base
-    edges = [x._edge, *[edge(t) for t in others]]
-    if not ((any(edges) or (base is not None and base._edge is not None)) and mode.enabled):
+    in_graph = x._edge is not None or (base is not None and base._edge is not None)
+    for t in others:
+        in_graph = in_graph or edge(t) is not None
+    if not (in_graph and mode.enabled):
         if kernel():
             raise_error()
         return x if base is None and x._views is None else after_write(x, 0)
     check_writable(x)
+    edges = [x._edge, *map(edge, others)]
     node = (backward or ConstantBackward)(x, *others)
     if node.overwrites and base is not None:
         edges[0] = None  # the base's graph says what becomes of the old values
