@@ -55,7 +55,10 @@ def packed_list(value: Any, name: str) -> tuple[bytes, int]:
     """The same of one list or tuple. Raises TypeError for anything else."""
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{name}: expected a list of integers, got {shown(value)}")
-    return packed((value,), name)
+    try:
+        return _packed(*value)
+    except TypeError:
+        return packed((value,), name)
 
 
 def place_of(

@@ -46,7 +46,8 @@ _TOLD_TO_C = (
     "PyFrame_GetCode PyFrame_GetLineNumber PyUnicode_AsUTF8 PyCFunction_NewEx PyLong_AsLongLong "
     "PyLong_AsUnsignedLongLong PyFloat_AsDouble PyBytes_AsString PyLong_FromLongLong PyLong_FromUnsignedLongLong "
     "PyFloat_FromDouble PyErr_Occurred PyErr_ExceptionMatches PyErr_Format PyObject_IsInstance PyObject_GetBuffer "
-    "PyBuffer_Release PyList_SetItem PySlice_Unpack PyBytes_FromStringAndSize PyType_GenericAlloc",
+    "PyBuffer_Release PyList_SetItem PySlice_Unpack PyBytes_FromStringAndSize PyType_GenericAlloc PyType_GetSlot "
+    "PyObject_SetAttr PyWeakref_NewRef",
 )
 
 

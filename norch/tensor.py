@@ -462,6 +462,8 @@ class Tensor(
 
 
 operation.Tensor = Tensor
+if _C.CPYTHON:
+    lib.know_tensors(Tensor, Views, _C.raise_error)
 
 for _methods in Tensor.__bases__:  # Python's own errors name a method as its users do, Tensor.unsqueeze
     for _method in vars(_methods).values():

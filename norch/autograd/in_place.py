@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 from weakref import ref
 
-from .._C import lib, raise_error, write_clock
+from .._C import CPYTHON, lib, raise_error, write_clock
 from ..operation import check, edge, mode, record, recorded, structure, wrap
 from .derivatives.views import (
     AsStridedBackward,
@@ -31,20 +31,23 @@ if TYPE_CHECKING:
 
 def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *parameters: Any) -> Tensor:
     """The Tensor of a view of `base`, recorded with backward(base, *parameters); without a graph that may be None."""
-    result = wrap(ptr)
-    if not mode.enabled or base._untracked:
-        result._untracked = True
-    if mode.enabled and base._edge is not None and backward is not None:
+    result = wrap_view(ptr, base, mode.enabled)
+    if base._edge is not None and backward is not None and mode.enabled:
         record(result, backward(base, *parameters), (base._edge,))
-    # What `join` does: a call of it would take a tenth of a small view's time.
-    result._base = root = base if base._base is None or _is_recorded_leaf(base) else base._base
-    known = root._views
-    if known is None:
-        known = root._views = Views()
-    known.append(ref(result))
-    if len(known) > known.limit:
-        known.forget()
     return result
+
+
+def wrap_view(ptr: int, base: Tensor, tracked: bool) -> Tensor:
+    """The Tensor of a view of `base`, which no graph knows yet; one made under no_grad is not `tracked`."""
+    result: Tensor = wrap(ptr)
+    if base._untracked or not tracked:
+        result._untracked = True
+    join(result, base)
+    return result
+
+
+if CPYTHON and not TYPE_CHECKING:
+    wrap_view = lib.wrap_view  # the same in C
 
 
 def join(result: Tensor, base: Tensor) -> None:
@@ -54,7 +57,7 @@ def join(result: Tensor, base: Tensor) -> None:
     if root._views is None:
         root._views = Views()
     root._views.append(ref(result))
-    if len(root._views) > root._views.limit:
+    if len(root._views) % OFTEN == 0:
         root._views.forget()
 
 
@@ -65,19 +68,9 @@ def views(
     parameters: Callable[[], Iterable[tuple[Any, ...]]],
 ) -> tuple[Tensor, ...]:
     """The Tensors of several views of `base`, recorded with backward(base, *those of the parameters)."""
-    root = base if base._base is None else base._base
-    if base._edge is not None or root._edge is not None or base._untracked or not mode.enabled:
+    if base._edge is not None:
         return tuple([view(base, ptr, backward, *each) for ptr, each in zip(ptrs, parameters())])
-    results = tuple(map(wrap, ptrs))
-    for result in results:
-        result._base = root
-    known = root._views
-    if known is None:
-        known = root._views = Views()
-    known.extend(map(ref, results))
-    if len(known) > known.limit:
-        known.forget()
-    return results
+    return tuple([wrap_view(ptr, base, mode.enabled) for ptr in ptrs])
 
 
 def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Function], *parameters: Any) -> Tensor:
@@ -92,17 +85,21 @@ def copied(result: Tensor, source: Tensor) -> Tensor:
     return result.clone() if lib.shares_memory(result._ptr, source._ptr) else result
 
 
+OFTEN = 32  # views of a base, after which those that are gone are counted (also in csrc/api/objects.cpp)
+
+
 class Views(list["ref[Tensor]"]):
     """The views of a base, not kept alive by it."""
 
-    limit = 32
+    limit = OFTEN
     # Whether one is in a graph, which the base left or a custom operation made: until the base is written to
     outlived = False
 
     def forget(self) -> None:
-        """Let go of those that are gone."""
-        self[:] = [reference for reference in self if reference() is not None]
-        self.limit = 2 * len(self) + 32
+        """Let go of those that are gone, once they may be half of all."""
+        if len(self) >= self.limit:
+            self[:] = [reference for reference in self if reference() is not None]
+            self.limit = 2 * len(self) + OFTEN
 
 
 def _is_recorded_leaf(x: Tensor) -> bool:
@@ -139,12 +136,15 @@ def write(
     PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
     """
     base = x._base
-    edges = [x._edge, *[edge(t) for t in others]]
-    if not ((any(edges) or (base is not None and base._edge is not None)) and mode.enabled):
+    in_graph = x._edge is not None or (base is not None and base._edge is not None)
+    for t in others:
+        in_graph = in_graph or edge(t) is not None
+    if not (in_graph and mode.enabled):
         if kernel():
             raise_error()
         return x if base is None and x._views is None else after_write(x, 0)
     check_writable(x)
+    edges = [x._edge, *map(edge, others)]
     node = (backward or ConstantBackward)(x, *others)
     if node.overwrites and base is not None:
         edges[0] = None  # the base's graph says what becomes of the old values

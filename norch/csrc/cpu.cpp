@@ -187,6 +187,24 @@ SHAPED_DERIVATIVE_OPS(TERNARY_CPU)
 
 namespace {
 
+// A single long row, read backwards or every other element.
+template <class T>
+bool assign_row(const T* x, T* out, int64_t n, int64_t step) {
+    const auto copy = [=](auto step) {
+        parallel_for(n, SMALL_WORK, [=](int64_t begin, int64_t end) {
+            for (int64_t start = begin; start < end; start += PIECE) {
+                const T* from = x + start * step;
+                T* to = out + start;
+                const int64_t count = smaller(PIECE, end - start);
+                INDEPENDENT for (int64_t i = 0; i < count; i++) to[i] = from[i * step];
+            }
+        });
+    };
+    if (step == 2) copy(std::integral_constant<int64_t, 2>());
+    if (step == -1) copy(std::integral_constant<int64_t, -1>());
+    return step != 1;
+}
+
 // Copies short rows that need no tile in between: of contiguous elements, or read backwards or every other one, or with
 // the same step as they are written; false for others.
 template <class T>
@@ -198,9 +216,10 @@ bool assign_rows(const Tensor& x, Tensor& out) {
         if (llabs(layout.strides[1][d]) < llabs(layout.strides[1][last])) swap_dims(layout, d, last);
     const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
     const bool plain = out_step == 1 && (step == 1 || step == 2 || step == -1);
-    if (layout.size == 0 || n < SHORT_ROW || n > PIECE || layout.size * int64_t(sizeof(T)) > LARGE ||
+    if (layout.size == 0 || n < SHORT_ROW || layout.size * int64_t(sizeof(T)) > LARGE ||
         !(plain || (step == out_step && step != 0)))
         return false;
+    if (n > PIECE) return last == 0 && plain && assign_row(data_as<const T>(x), data_as<T>(out), n, step);
     const bool is_near = last > 0 && layout.strides[0][last - 1] == 0 && n * int64_t(sizeof(T)) <= NEAR_ROW;
     parallel_for(layout.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
         Odometer<2> at(layout, last);

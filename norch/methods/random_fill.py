@@ -107,7 +107,7 @@ class RandomFillMethods:
         >>> bool((norch.zeros(100).exponential_(2.0) >= 0).all())
         True
         """
-        _check_fill("exponential_", self, lambd > 0, f"a rate > 0, got {lambd}")
+        _check_fill("exponential_", self, lambd > 0, "a rate > 0", lambd)
         rate = plain_number(lambd, "exponential_")
         state = state_of(generator)
         return overwrite(self, lib.exponential_into, state, rate)
@@ -120,7 +120,7 @@ class RandomFillMethods:
         >>> norch.zeros(2).cauchy_(5.0, 1e-30)
         tensor([5., 5.])
         """
-        _check_fill("cauchy_", self, sigma > 0, f"sigma > 0, got {sigma}")
+        _check_fill("cauchy_", self, sigma > 0, "sigma > 0", sigma)
         return self.copy_(((_uniform(self, generator) - 0.5) * math.pi).tan() * sigma + median)
 
     def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
@@ -131,7 +131,7 @@ class RandomFillMethods:
         >>> bool((norch.zeros(100).log_normal_() > 0).all())
         True
         """
-        _check_fill("log_normal_", self, std > 0, f"std > 0, got {std}")
+        _check_fill("log_normal_", self, std > 0, "std > 0", std)
         return self.copy_(self.new_empty(self.shape).normal_(mean, std, generator=generator).exp())
 
     def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
@@ -153,9 +153,9 @@ def _uniform(x: Tensor, generator: Generator | None) -> Tensor:
     return x.new_empty(x.shape, dtype=float64).uniform_(generator=generator)
 
 
-def _check_fill(name: str, x: Tensor, valid: bool, expected: str) -> None:
+def _check_fill(name: str, x: Tensor, valid: bool, expected: str, given: float) -> None:
     if not valid or not x.is_floating_point():
-        raise RuntimeError(f"{name}: expected a floating dtype and {expected}, for {x.dtype}")
+        raise RuntimeError(f"{name}: expected a floating dtype and {expected}, got {given}, for {x.dtype}")
 
 
 def _probabilities(name: str, p: Tensor | float) -> Tensor | Number:

@@ -18,7 +18,7 @@ from ..arguments import axis_of
 from ..autograd.derivatives.views import CloneBackward
 from ..devices import device, of_number
 from ..display import formatting
-from ..operation import asked, recorded, refuse_recording, wrap
+from ..operation import asked, recorded, refuse_recording, wrap, wrap_as
 from ..threads import shared_lock
 from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, shown, strided, uint8
 
@@ -152,7 +152,7 @@ def restored_tensor(
     """The tensor that its `__reduce_ex__` described: a view of a storage."""
     elements = wrap(lib.storage_tensor(storage._memory, kind.number))
     ptr = lib.as_strided_tensor(elements._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
-    result = wrap(ptr, cls)
+    result = wrap_as(cls, ptr)
     result.__dict__.update(attributes)
     return result.requires_grad_() if requires_grad else result
 
@@ -308,13 +308,13 @@ class StorageMethods:
     def __deepcopy__(self: Tensor, memo: dict[int, object]) -> Tensor:
         if self.grad_fn is not None:
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
-        copy = memo[id(self)] = wrap(lib.clone_tensor(self._ptr), type(self))
+        copy = memo[id(self)] = wrap_as(type(self), lib.clone_tensor(self._ptr))
         copy.requires_grad = self.requires_grad
         copy.grad = None if self.grad is None else self.grad.clone()
         return copy
 
     def __copy__(self: Tensor) -> Tensor:
-        copy = wrap(lib.alias_tensor(self._ptr), type(self))
+        copy = wrap_as(type(self), lib.alias_tensor(self._ptr))
         copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
         return copy
 

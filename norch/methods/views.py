@@ -403,10 +403,8 @@ class ViewMethods:
                 [3, 4]])
         """
         own = lib.offset_of(self._ptr)
-        (shape, rank), (strides, count) = (
-            packed_list(size, "as_strided: size"),
-            packed_list(stride, "as_strided: stride"),
-        )
+        shape, rank = packed_list(size, "as_strided: size")
+        strides, count = packed_list(stride, "as_strided: stride")
         if rank != count:
             raise _C.ShapeError(f"as_strided: shape {list(size)} and strides {list(stride)} differ in length")
         offset = own if storage_offset is None else whole(storage_offset, "as_strided")

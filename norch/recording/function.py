@@ -202,4 +202,4 @@ def _place(line: Line | None) -> str:
 
 
 if CPYTHON:
-    lib.know_tensors(Tensor, Parameter)  # which arguments C takes as they are
+    lib.know_parameters(Parameter)

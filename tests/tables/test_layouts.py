@@ -51,3 +51,29 @@ def test_large_transposed_results():
     x = norch.arange(2901 * 2903).float().reshape(2901, 2903)
     y = x.T.contiguous()
     assert (y.T == x).all().item() and (x.T + y == y * 2.0).all().item()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "shape, row",
+    [((7, 3), (3,)), ((1001, 10), (10,)), ((5, 70, 33), (5, 1, 33)), ((3, 50, 4, 9), (50, 1, 9)), ((9, 500), (500,))],
+)
+def test_rows_that_repeat(dtype, shape, row):
+    dtype = dtype_named(dtype)
+    x, y = ((norch.rand(size) * 2).to(dtype) for size in (shape, row))
+    alike = y.expand(shape).contiguous()
+    assert (x == y).tolist() == (x == alike).tolist()
+    assert norch.maximum(y, x).tolist() == norch.maximum(alike, x).tolist()
+    assert norch.where(y > 0, x, y).tolist() == norch.where(alike > 0, x, alike).tolist()
+    for value in (x.clone(), x.clone()[..., : row[-1] - 1]):  # of which the second has gaps
+        wanted = norch.minimum(value, alike[..., : value.shape[-1]])
+        value.copy_(norch.minimum(value, y[..., : value.shape[-1]]))
+        assert value.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_rows_with_a_step(dtype):
+    x = (norch.arange(40_002) % 251).to(dtype_named(dtype))
+    values = x.tolist()
+    assert x.flip(0).tolist() == x.reshape(6, -1).flip(0, 1).reshape(-1).tolist() == values[::-1]
+    assert x[::2].clone().tolist() == values[::2] and x[::3].clone().tolist() == values[::3]

@@ -14,8 +14,10 @@ KnownObjects known;
 void* HANDLE;
 ptrdiff_t HEADER;
 static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
-static void* NOTHING;                                                      // a Handle whose address is 0
-static void *TENSOR, *PARAMETER;
+static void *BASE, *VIEWS, *UNTRACKED, *REFUSES_WRITES, *FORGET;
+static void* NOTHING;  // a Handle whose address is 0
+static void *TENSOR, *PARAMETER, *VIEW_LIST, *RAISE_ERROR, *NO_ARGUMENTS;
+static void* (*make_tensor)(void* type, void* arguments, void* named);
 
 void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects) {
     python = *functions;
@@ -26,6 +28,12 @@ void use_python(const PythonFunctions* functions, const ObjectFunctions* of_obje
     ADDRESS = of_objects->new_name("_ptr");
     EDGE = of_objects->new_name("_edge");
     FILE_NAME = of_objects->new_name("co_filename");
+    BASE = of_objects->new_name("_base");
+    VIEWS = of_objects->new_name("_views");
+    UNTRACKED = of_objects->new_name("_untracked");
+    REFUSES_WRITES = of_objects->new_name("refuses_writes");
+    FORGET = of_objects->new_name("forget");
+    NO_ARGUMENTS = of_objects->new_tuple(0);
 }
 
 void know_objects(void* const* found) {
@@ -156,6 +164,66 @@ Results* give_results(Tensor** tensors, int count) {
     }
     python.give_lock(state);
     return static_cast<Results*>(tuple);
+}
+
+// ---- Tensors, as the Python class --------------------------------------------------------------------------------------
+//
+// The same as `wrap` of norch/operation.py and `wrap_view` of norch/autograd/in_place.py, without Python's frames.
+
+void know_tensors(PythonObject* tensor, PythonObject* view_list, PythonObject* raise_error) {
+    TENSOR = tensor, VIEW_LIST = view_list, RAISE_ERROR = raise_error;
+    reinterpret_cast<void*&>(make_tensor) = objects.slot(tensor, NEW);
+}
+void know_parameters(PythonObject* parameter) { PARAMETER = parameter; }
+
+static bool is_true(void* object, void* name) {
+    const Reference found{objects.attribute(object, name)};
+    return found.object == known.yes;
+}
+
+PythonObject* wrap_handle(PythonObject* handle) {
+    if (!address_of(handle))
+        return objects.error() ? nullptr : static_cast<PythonObject*>(objects.call(RAISE_ERROR, NO_ARGUMENTS, nullptr));
+    void* tensor = make_tensor(TENSOR, NO_ARGUMENTS, nullptr);
+    if (tensor && !objects.set_attribute(tensor, ADDRESS, handle) && !objects.set_attribute(tensor, EDGE, known.none))
+        return static_cast<PythonObject*>(tensor);
+    if (tensor) python.drop_reference(tensor);
+    return nullptr;
+}
+
+// The root of a view of `base`: a leaf is that of its views, even if it is a view itself.
+static void* root_of(void* base) {
+    const Reference root{objects.attribute(base, BASE)}, edge{objects.attribute(base, EDGE)};
+    if (!root || !edge) return nullptr;
+    const bool is_root = root == known.none || (edge != known.none && is_true(edge, REFUSES_WRITES));
+    void* found = is_root ? base : root.object;
+    python.take_reference(found);
+    return found;
+}
+
+static bool join(void* view, void* base) {
+    enum { OFTEN = 32 };
+    const Reference root{root_of(base)};
+    if (!root || objects.set_attribute(view, BASE, root) != 0) return false;
+    Reference views{objects.attribute(root, VIEWS)}, weak{objects.new_weak(view, nullptr)};
+    if (views == known.none) {
+        python.drop_reference(views);
+        views.object = objects.call(VIEW_LIST, NO_ARGUMENTS, nullptr);
+        if (!views || objects.set_attribute(root, VIEWS, views) != 0) return false;
+    }
+    if (!views || !weak || objects.append(views, weak) != 0) return false;
+    if (objects.length(views) % OFTEN != 0) return true;
+    const Reference forget{objects.attribute(views, FORGET)}, done{objects.call(forget, NO_ARGUMENTS, nullptr)};
+    return done;
+}
+
+PythonObject* wrap_view(PythonObject* handle, PythonObject* base, PythonObject* tracked) {
+    void* view = wrap_handle(handle);
+    const bool is_tracked = tracked == known.yes && !is_true(base, UNTRACKED);
+    if (view && (is_tracked || !objects.set_attribute(view, UNTRACKED, known.yes)) && join(view, base))
+        return static_cast<PythonObject*>(view);
+    if (view) python.drop_reference(view);
+    return nullptr;
 }
 
 // ---- Guards: attributes that are changed for a while (norch/guards.py) ----------------------------------------------
@@ -298,8 +366,6 @@ PythonObject* told(const char* text, const Line& line) {
 }
 
 // ---- Arguments and results of programs ------------------------------------------------------------------------------
-
-void know_tensors(PythonObject* tensor, PythonObject* parameter) { TENSOR = tensor, PARAMETER = parameter; }
 
 size_t argument_count(PythonObject* arguments) {
     const ptrdiff_t count = objects.size(arguments);

@@ -56,6 +56,9 @@ struct ObjectFunctions {  // in the order of norch/handles.py
     int (*unpack_slice)(void* slice, ptrdiff_t* start, ptrdiff_t* stop, ptrdiff_t* step);
     void* (*new_bytes)(const void* data, ptrdiff_t size);
     void* (*new_object)(void* type, ptrdiff_t items);  // PyType_GenericAlloc
+    void* (*slot)(void* type, int number);
+    int (*set_attribute)(void* object, void* name, void* value);
+    void* (*new_weak)(void* object, void* callback);
 };
 extern ObjectFunctions objects;
 

@@ -124,11 +124,18 @@ void grid_sample_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, co
                         const T *read = data_as<T>(x) + c * image, *g = data_as<T>(gradient) + c * how.points + begin;
                         for (int64_t k = 0; k < block.corners; k++) {
                             const int32_t* offset = block.offset[k];
-                            for (int64_t p = 0; for_x && p < count; p++)
-                                data_as<T>(for_x)[c * image + offset[p]] += weighed_back(block.weight[k][p], g[p]);
-                            for (int a = 0; for_grid && a < how.axes; a++)
+                            T products[POINTS];
+                            if (for_x) {
+                                T* to_x = data_as<T>(for_x) + c * image;
+                                INDEPENDENT for (int64_t p = 0; p < count; p++) products[p] =
+                                    weighed_back(block.weight[k][p], g[p]);
+                                for (int64_t p = 0; p < count; p++) to_x[offset[p]] += products[p];
+                            }
+                            if (!for_grid) continue;
+                            INDEPENDENT for (int64_t p = 0; p < count; p++) products[p] = g[p] * read[offset[p]];
+                            for (int a = 0; a < how.axes; a++)
                                 INDEPENDENT for (int64_t p = 0; p < count; p++) sums[a][p] +=
-                                    weighed(block.slope[a][k][p], g[p] * read[offset[p]]);
+                                    weighed(block.slope[a][k][p], products[p]);
                         }
                     }
                     for (int64_t p = 0; for_grid && p < count; p++)

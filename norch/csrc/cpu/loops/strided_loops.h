@@ -21,6 +21,7 @@ enum {
     SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
     TILE_BYTES = 16384,  // of each operand
     TILE_COLUMNS = 64,   // of a tile of a transposed operand: 64 x 64 floats
+    BAND_BYTES = 8192,   // of rows that are one run
     PART_BYTES = 1024,   // of a result that is streamed
     LARGE = 32 << 20,    // bytes of a result that would not stay in the cache
 };
@@ -66,7 +67,8 @@ template <int N>
 struct Walk {
     Layout<N> layout;
     char* data[N];
-    int64_t item[N];    // bytes of an element
+    int64_t item[N];  // bytes of an element
+    int64_t largest_item;
     int64_t tile_size;  // elements of a tile
     int written;        // how many operands the loop writes
     bool transposed;    // an operand has its stride 1 in the last dimension but one
@@ -114,6 +116,54 @@ void walk_rows(const Walk<N>& walk) {
             if (start + piece >= n) at.next();
         }
         if (walk.streams) streamed();
+    });
+}
+
+// How many rows are one run if a row that repeats is written as often into a buffer; 0 where rows do not follow on each
+// other, none repeats, or they are long.
+template <int N>
+int64_t rows_of_band(const Walk<N>& walk) {
+    const int last = walk.layout.ndim - 1;
+    const int64_t n = walk.layout.shape[last], rows = BAND_BYTES / (n * walk.largest_item);
+    bool any = false;
+    if (last == 0 || walk.streams || rows < 4) return 0;
+    for (int k = 0; k < N; k++) {
+        const int64_t step = walk.layout.strides[k][last], down = walk.layout.strides[k][last - 1];
+        const bool repeats = step == 1 && down == 0 && k < N - walk.written;
+        if (!repeats && down != step * n) return 0;
+        any |= repeats;
+    }
+    return any ? smaller(rows, walk.layout.shape[last - 1]) : 0;
+}
+
+// The same as walk_rows for short rows, `together` of them in a run: a call of the loop, and the elements that do not
+// fill its vectors, cost as much as such a row.
+template <int N>
+void walk_bands(const Walk<N>& walk, int64_t together) {
+    const Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1;
+    const int64_t n = layout.shape[last], height = layout.shape[last - 1], bands = (height + together - 1) / together;
+    parallel_for(layout.size / (n * height) * bands, 1 + SMALL_WORK / (together * n), [&](int64_t begin, int64_t end) {
+        alignas(64) char buffer[N][BAND_BYTES];
+        Run run = walk.run;
+        Odometer<N> at(layout, last - 1);
+        at.seek(begin / bands);
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t row = i % bands * together;
+            for (int k = 0; k < N; k++) {
+                const int64_t down = layout.strides[k][last - 1], bytes = n * walk.item[k];
+                char* const first = walk.data[k] + (at.offset[k] + row * down) * walk.item[k];
+                run.repeats[k] = layout.strides[k][last] == 0;
+                run.data[k] = down == 0 && !run.repeats[k] ? buffer[k] : first;
+                if (run.data[k] == first || (i > begin && row > 0)) continue;
+                memcpy(buffer[k], first, size_t(bytes));
+                for (int64_t done = bytes, all = together * bytes; done < all; done *= 2)
+                    memcpy(buffer[k] + done, buffer[k], size_t(smaller(done, all - done)));
+            }
+            run.n = smaller(together, height - row) * n;
+            walk.loop(run);
+            if (row + together >= height) at.next();
+        }
     });
 }
 
@@ -215,15 +265,15 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
     Walk<N> walk = {};
     walk.layout = collapse(operands);
     if (walk.layout.size == 0) return;
-    int64_t largest_item = 1;
+    walk.largest_item = 1;
     bool in_place = written > 1;
     for (int k = 0; k < N; k++) {
         walk.data[k] = static_cast<char*>(operands[k]->data);
         walk.item[k] = item_size(operands[k]->dtype);
-        if (walk.item[k] > largest_item) largest_item = walk.item[k];
+        if (walk.item[k] > walk.largest_item) walk.largest_item = walk.item[k];
         if (k < N - 1) in_place |= operands[k]->data == operands[N - 1]->data;
     }
-    walk.tile_size = TILE_BYTES / largest_item;
+    walk.tile_size = TILE_BYTES / walk.largest_item;
     walk.written = written;
     walk.streams = CAN_STREAM && !in_place && walk.layout.size * walk.item[N - 1] > LARGE;
     walk.loop = loop;
@@ -248,6 +298,7 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
             walk.transposed = true;
         }
     }
+    if (const int64_t together = plain ? rows_of_band(walk) : 0) return walk_bands(walk, together);
     if (plain && (last == 0 || layout.shape[last] >= SHORT_ROW)) return walk_rows(walk);
     walk_tiles(walk);
 }
