@@ -36,7 +36,8 @@ def get(x: Tensor, index: object) -> Tensor:
 def set(x: Tensor, index: object, value: Any) -> None:
     """x[index] = value: the value is broadcast to the selection and converted to x's dtype."""
     is_number = isinstance(value, (int, float))
-    if is_number and isinstance(index, operation.Tensor) and index.dtype is bool_ and index.shape == x.shape:
+    is_one = is_number or (isinstance(value, operation.Tensor) and not value.ndim)
+    if is_one and isinstance(index, operation.Tensor) and index.dtype is bool_ and index.shape == x.shape:
         if x.dtype.itemsize != 2:  # in which masked_fill_ refuses what becomes infinite here
             x.masked_fill_(index, value)
             return

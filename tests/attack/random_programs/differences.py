@@ -22,6 +22,8 @@ STEPS = re.compile(
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
+MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qr\(|LowRank|Multivariate|Wishart")
+CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention")
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
 # The last statement, what differs, and the reason
@@ -133,7 +135,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("multi_margin_loss", "elements .*nan.*torch has ", "a margin that is NaN, which torch takes for none"),
     ("polygamma", r"elements .*inf.*torch has .*(e\+|\d{9})", "the poles, where torch divides by the sine of -pi n"),
     ("signbit", "elements", "the sign of a NaN"),
-    (r"\bi0_?\(", "elements .*inf.*torch has .*nan", "of infinity it is infinite; torch divides it by itself"),
+    (r"\bi[01]_?\(", "elements .*inf.*torch has .*nan", "of infinity it is infinite; torch divides it by itself"),
     ("(?i)group_?norm", "elements .*inf.*torch has .*nan", "an infinite weight, which torch multiplies with the mean"),
     ("igamma", "elements .*nan", "of a NaN order at 0 torch's igammac is 1"),
     ("unique", "shape", "rounding decides which elements are equal"),
@@ -142,7 +144,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"median\(", "requires_grad False, torch has True", "of no elements nothing needs a gradient"),
     (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
     (r"matrix_rank\(v\d+, [-0T]", "elements", "without a tolerance above 0 rounding decides"),
-    (r"\bqr\(", "elements .*(inf|nan).*torch has .*nan", "nothing is promised of a matrix that is not finite"),
     ("tensordot", "dims of tensors of .*torch IndexError", BOTH + "dims that are not there"),
     (r"cond\(", r"elements .*(e\+1\d|inf).*torch has .*(e\+1\d|inf)", "nothing is promised of a singular matrix"),
     ("logit", "elements", "with an eps above 1/2 torch's vector loop and what is behind it differ"),
@@ -192,6 +193,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "ShapeError: .* cannot be broadcast together.*, torch computes",
         REFUSED + "divergences of shapes that do not fit each other, of which torch looks at one",
     ),
+    (r"init\.", "expected a floating dtype, torch computes", REFUSED + "to fill integers, also if there are none"),
+    ("PowerTransform", "dtype norch.b?float16, torch has float32", "a number as an exponent has no dtype"),
     ("transfer_param", "dictionary changed size", GAVE_UP + "parametrizations that a module transfers to itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
@@ -261,6 +264,10 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("inv_ex", r"\[0\] elements .*torch has .*(nan|inf)", "nothing is promised of a singular matrix"),
     (r"subtract_?\(", "alpha, beta and value must not be floating.*, torch computes", REFUSED + "alpha and a number"),
+    ("new_tensor|lib\\.tensor", "RangeError.*torch computes", REFUSED + "a number below 0 in uint8"),
+    ("SoftmaxTransform", "NotImplementedError: , torch IndexError", BOTH + "what is not there, of no elements"),
+    ("NAdam|ASGD", r"\[0\] \[0\] \[\d\] elements", "a step of no elements changes no numbers of the state"),
+    ("zeta", "elements .*torch has .*nan", "of infinity it is 0"),
     ("kl_div", "elements .*inf.*torch has .*nan", "the loss of an infinite target"),
     ("", "norch does not have torch", REFUSED + "what norch does not have, by name"),
     (r"hardtanh_", "min_val.*, torch computes", REFUSED + "a minimum above the maximum"),
@@ -375,6 +382,21 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "of equal elements any gets the gradient"
     if "elements" in found and not found.startswith("at the end") and _zeros_have_signs(lines):
         return "the sign of a zero"
+    if MATRIX.search(lines[-1] if not derived else whole) and _meets_infinity(lines):
+        return "nothing is promised of a matrix that is not finite"
+    if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):
+        if _meets_infinity(lines):
+            return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
+    if derived and "addcdiv" in whole and re.search("elements .*torch has .*inf", found):
+        return "torch divides by the square of the divisor, which underflows"
+    if derived and "logit" in whole and re.search("elements .*inf.*torch has .*inf", found):
+        return "the sign of a zero"
+    if derived and re.search(r"softplus\(v\d+, (0|False)\b", whole):
+        return "with a beta of 0 norch divides by it"
+    if "requires_grad" in found and _has_no_elements(lines):
+        return "of no elements nothing needs a gradient"
+    if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
+        return "torch negates an unsigned target, which wraps around"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
@@ -388,6 +410,24 @@ def explained(lines: Sequence[str], found: str) -> str | None:
 def _with_tail(call: re.Match[str]) -> str:
     """The same function of a normal distribution, with all digits."""
     return f"0.5 * lib.erfc({call[2]} * -(0.5 ** 0.5))" + (f" * {call[2]}" if "gelu" in call[1] else "")
+
+
+def _meets_infinity(lines: Sequence[str]) -> bool:
+    """Whether a floating variable before the last statement is not finite."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    tensors = [x for x in pair.theirs.values() if isinstance(x, torch.Tensor) and x.is_floating_point()]
+    return not all(x.isfinite().all() for x in tensors)
+
+
+def _has_no_elements(lines: Sequence[str]) -> bool:
+    """Whether a tensor of the last statement has no elements."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    tensors = [pair.theirs.get(name) for name in variables(lines[-1])]
+    return any(isinstance(x, torch.Tensor) and not x.numel() for x in tensors)
 
 
 def _torch_expands(lines: Sequence[str]) -> bool:
