@@ -765,7 +765,7 @@ def bincount(input: Tensor, weights: Tensor | None=None, minlength: int=0) -> Te
     """How often each of 0, 1, ... occurs in a vector of integers; with `weights` the sum of theirs."""
 def histc(input: Tensor, bins: int=100, min: float=0, max: float=0, *, out: Out=None) -> Tensor:
     """How many elements fall into each of `bins` ranges of one width from `min` to `max`: [bins], the dtype of x."""
-def histogram(input: Tensor, bins: int | Tensor, *, range: Sequence[float] | None=None, weight: Tensor | None=None, density: bool=False, out: Out=None) -> Histogram:
+def histogram(input: Tensor, bins: int | Tensor=100, *, range: Sequence[float] | None=None, weight: Tensor | None=None, density: bool=False, out: Out=None) -> Histogram:
     """The pair (hist, bin_edges): how many elements, or how much of their `weight`, fall into each bin."""
 def cov(input: Tensor, *, correction: int=1, fweights: Tensor | None=None, aweights: Tensor | None=None) -> Tensor:
     """The covariances [rows, rows] of variables, the rows of x, over observations, its columns."""

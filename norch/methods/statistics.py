@@ -179,7 +179,7 @@ class StatisticsMethods:
     @flags
     def histogram(
         self: Tensor,
-        bins: int | Tensor,
+        bins: int | Tensor = 100,
         *,
         range: Sequence[float] | None = None,
         weight: Tensor | None = None,

@@ -96,7 +96,8 @@ def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Out
     finally:
         status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status) and RUNNING[0]:
-        yield {"programs": 1}, "crash", f"program {seed}.{number}: {signal.Signals(os.WTERMSIG(status)).name} inside norch"
+        name = signal.Signals(os.WTERMSIG(status)).name
+        yield {"programs": 1}, "crash", f"program {seed}.{number}: {name} inside norch"
     elif status and not os.WIFSIGNALED(status):
         raise RuntimeError(f"program {seed}.{number} made the attacker fail")
     elif os.WIFSIGNALED(status):

@@ -24,6 +24,7 @@ DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qr\(|LowRank|Multivariate|Wishart")
 CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention")
+DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
 # The last statement, what differs, and the reason
@@ -116,7 +117,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "a derivative of 0 is zeros, not None",
     ),
     ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
-    ("copysign", "elements", "the sign of a NaN"),
     ("trapezoid|trapz", "elements .*inf.*torch has .*nan", "infinities, which torch subtracts from their sum"),
     ("lerp", "elements .*nan", "infinities are subtracted"),
     ("materialize_grads", "is_leaf", "a derivative of 0 is zeros, not None"),
@@ -126,7 +126,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "'NoneType'", GAVE_UP + "a derivative of 0 is zeros, not None"),
     ("", "ZeroTensors|view size is not compatible|setStorage: sizes", GAVE_UP + "what torch cannot read"),
     ("", "no gradient, torch wants one", "integers and bool need no gradient; torch fails in backward"),
-    (r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt", "elements .*inf.*torch has .*inf", "the sign of a zero"),
     ("", "Can't detach views", GAVE_UP + "a view without gradients is detached, which changes nothing"),
     ("", "output 0 of (LinalgVectorNorm|Pow2)", GAVE_UP + "a derivative of 0, which needs nothing"),
     ("create_graph", "requires_grad False, torch has True", "a gradient that does not depend on what it is of"),
@@ -134,7 +133,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("binary_cross_entropy_with_logits", "elements .*nan.*torch has .*inf", "the loss of an infinite target"),
     ("multi_margin_loss", "elements .*nan.*torch has ", "a margin that is NaN, which torch takes for none"),
     ("polygamma", r"elements .*inf.*torch has .*(e\+|\d{9})", "the poles, where torch divides by the sine of -pi n"),
-    ("signbit", "elements", "the sign of a NaN"),
     (r"\bi[01]_?\(", "elements .*inf.*torch has .*nan", "of infinity it is infinite; torch divides it by itself"),
     ("(?i)group_?norm", "elements .*inf.*torch has .*nan", "an infinite weight, which torch multiplies with the mean"),
     ("igamma", "elements .*nan", "of a NaN order at 0 torch's igammac is 1"),
@@ -146,7 +144,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"matrix_rank\(v\d+, [-0T]", "elements", "without a tolerance above 0 rounding decides"),
     ("tensordot", "dims of tensors of .*torch IndexError", BOTH + "dims that are not there"),
     (r"cond\(", r"elements .*(e\+1\d|inf).*torch has .*(e\+1\d|inf)", "nothing is promised of a singular matrix"),
-    ("logit", "elements", "with an eps above 1/2 torch's vector loop and what is behind it differ"),
+    (
+        r"logit\(.*\b(True|0?\.[5-9]\d*|[1-9][.\d]*)\)",
+        "elements",
+        "with an eps above 1/2 torch's vector loop and what is behind it differ",
+    ),
     (r"softplus\(v\d+, (0|False),", "elements .*nan", "with a beta of 0 norch divides by it"),
     ("clip_grad", r"nested_tensorlist", GAVE_UP + "nothing to clip"),
     (r"norm", "does not have an identity", GAVE_UP + "a norm of no elements"),
@@ -220,7 +222,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("soft_margin_loss", "match the broadcast shape", GAVE_UP + "an input that broadcasts to a larger target"),
     ("vecdot", "inconsistent tensor size", GAVE_UP + "vectors that broadcast, as matrices do in torch"),
     ("repeat_interleave", "Dimension out of range", GAVE_UP + "a tensor of no dimensions has one to repeat along"),
-    ("True|False|number", "^norch raises (TypeError|RuntimeError).*torch computes", REFUSED + "a bool is no number"),
+    ("", r"^norch raises .*got .*\b(True|False|(norch\.)?bool)\b.*torch computes", REFUSED + "a bool is no number"),
     (
         r"[hvd]split|permute|\.to\(|squeeze|count_nonzero",
         "^norch raises TypeError.*torch computes",
@@ -246,13 +248,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("tensordot", "^norch raises (Value|Runtime)Error: tensordot: expected", BOTH + "dims that are no dims"),
     ("scatter", "index of shape .*are not the same, torch computes", REFUSED + "an index that fits nothing"),
     ("cumsum|cumprod", "can't be cast to norch.bool, .*, torch computes", REFUSED + "sums in a bool `out`"),
-    (
-        r"\.roll\(|lib\.cat\(|cumm(ax|in)\(|\[.*\]$",
-        "^norch raises IndexError.*, torch computes",
-        REFUSED + "dims of no elements",
-    ),
     ("index_put", "expected values of the tensor's dtype.*, torch IndexError", BOTH + "norch looks at dtypes first"),
-    ("histogram", "^norch raises TypeError: .*'bins', torch computes", REFUSED + "forms that torch's docs do not have"),
     ("(?i)softmax|softmin", "floating dtype, got (u?int|bool).*, torch computes", REFUSED + "a softmax of no integers"),
     ("index_fill_?", "axis . has no index, its size is 0, torch computes", REFUSED + "an index into nothing"),
     ("diff", "^norch raises IndexError: diff: axis.*, torch computes", REFUSED + "a dim that is not there"),
@@ -389,10 +385,14 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
     if derived and "addcdiv" in whole and re.search("elements .*torch has .*inf", found):
         return "torch divides by the square of the divisor, which underflows"
-    if derived and "logit" in whole and re.search("elements .*inf.*torch has .*inf", found):
+    if re.search(DIVIDING, whole if derived else lines[-1]) and _differs_in_signs_of_infinities(found):
         return "the sign of a zero"
+    if re.search("copysign|signbit", lines[-1]) and _meets_infinity(lines):
+        return "the sign of a NaN"
     if derived and re.search(r"softplus\(v\d+, (0|False)\b", whole):
         return "with a beta of 0 norch divides by it"
+    if "norch raises IndexError" in found and "torch computes" in found and _has_no_elements(lines):
+        return REFUSED + "dims and indices of no elements"
     if "requires_grad" in found and _has_no_elements(lines):
         return "of no elements nothing needs a gradient"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
@@ -531,6 +531,12 @@ def _norch_spreads_nan(found: str) -> bool:
     """Whether elements differ only where norch has NaN."""
     pairs = _pairs(found)
     return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+
+
+def _differs_in_signs_of_infinities(found: str) -> bool:
+    """Whether elements differ only in the signs of infinities."""
+    pairs = [(x, y) for x, y in _pairs(found) if not (x == y or math.isclose(x, y, rel_tol=1e-6) or x != x and y != y)]
+    return bool(pairs) and all(math.isinf(x) and x == -y for x, y in pairs)
 
 
 def _permuted(found: str) -> bool:
