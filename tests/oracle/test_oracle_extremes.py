@@ -93,3 +93,11 @@ def test_the_neighbours_of_all_numbers_of_16_bits(dtype, to):
         found = lib.nextafter(x, lib.tensor(to, dtype=x.dtype))
         bits.append(found.masked_fill(found.isnan(), 0).view(lib.int16).tolist())
     assert bits[0] == bits[1]
+
+
+@pytest.mark.parametrize("dtype", [*HALVES, "float32"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_a_cosine_of_zeros_is_0_along_every_dimension(dim, dtype):
+    """PyTorch's is NaN in 16 bits, where its `eps` is 0."""
+    x = norch.tensor([[0.0, 0.0], [0.0, 1.0]], dtype=getattr(norch, dtype))
+    assert norch.nn.functional.cosine_similarity(x, x, dim=dim).tolist() == [0.0, 1.0]

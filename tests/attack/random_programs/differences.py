@@ -161,7 +161,9 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"jac|hessian|kron", "at most 8 dimensions", REFUSED + "more than 8 dimensions"),
     ("EmbeddingBag|embedding_bag", "step must be nonzero", GAVE_UP + "bags of nothing"),
     ("Pad|pad\\(", "possibly 0 batch size and other non-zero", GAVE_UP + "images of no channels"),
-    ("matrix_rank", "expected float32 or float64, got", REFUSED + "a matrix of integers, also of no elements"),
+    ("matrix_rank|cond", "expected float32 or float64, got", REFUSED + "matrices of other dtypes, also of no elements"),
+    (r"backward\(", "two tensors of one dtype", REFUSED + "a module that was converted between forward and backward"),
+    ("", r"\.grad dtype", "after a conversion of its module a gradient has the dtype of its tensor"),
     (r"backward\(|grad\(", "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
     (r"Linear\(", "shapes cannot be multiplied", GAVE_UP + "columns of numbers, as the article's Linear takes them"),
     ("soft_margin_loss", r"dtype", "torch's loss has the dtype of its input, norch's the common one"),
@@ -374,7 +376,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if "elements" in found and re.search(HOOK_OF_VIEW, whole):
         if not run([re.sub(HOOK_OF_VIEW, r"\1", line) for line in lines]):
             return "torch loses the hooks of a view when it is written to"
-    if ".grad elements" in found and CHOOSING.search(whole) and _permuted(found):
+    if ".grad elements" in found and CHOOSING.search(whole) and _pairs(found) and _permuted(found):
         return "of equal elements any gets the gradient"
     if "elements" in found and not found.startswith("at the end") and _zeros_have_signs(lines):
         return "the sign of a zero"
@@ -395,6 +397,9 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return REFUSED + "dims and indices of no elements"
     if "requires_grad" in found and _has_no_elements(lines):
         return "of no elements nothing needs a gradient"
+    if "float16" in whole and re.search(r"_loss\(|cosine|\*\* 0\.5", lines[-1]):
+        if re.search("elements .*torch has .*(nan|inf)", found):
+            return "torch rounds to 16 bits on the way, where infinities and zeros come"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
         return "torch negates an unsigned target, which wraps around"
     for statement, difference, reason in DIFFERENCES:
@@ -541,9 +546,9 @@ def _differs_in_signs_of_infinities(found: str) -> bool:
 
 def _permuted(found: str) -> bool:
     """Whether the libraries have the same elements in another order."""
-    ours, theirs = ([pair[k] for pair in _pairs(found)] for k in (0, 1))
-    pairs = zip(sorted(ours), sorted(theirs))
-    return bool(ours) and all(math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+    ours, theirs = (sorted((x != x, x if x == x else 0.0) for x in side) for side in zip(*_pairs(found)))
+    close = (math.isclose(x[1], y[1], rel_tol=1e-6, abs_tol=1e-9) and x[0] == y[0] for x, y in zip(ours, theirs))
+    return all(close)
 
 
 def _pairs(found: str) -> list[tuple[float, float]]:
