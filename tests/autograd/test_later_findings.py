@@ -8,6 +8,7 @@ import pytest
 import norch
 from norch import nn
 from norch.nn import functional as F
+from norch.nn.utils import parametrize
 
 tensor = partial(norch.tensor, dtype=norch.float64)
 
@@ -95,6 +96,10 @@ def test_second_derivatives_of_nothing_have_the_shape_of_nothing():
         (TypeError, lambda: nn.PReLU(init=bytearray(8))),
         (TypeError, lambda: nn.utils.clip_grad_value_(nn.Parameter([1.0]), "")),
         (TypeError, lambda: norch.save(nn.Linear(1, 1), "unwritten", pickle_module=math)),
+        (RuntimeError, lambda: norch.linalg.lu_solve(norch.eye(2), norch.tensor(2.5), norch.ones(2, 1))),
+        (RuntimeError, lambda: norch.lu_unpack(norch.eye(2), norch.tensor([9, 9], dtype=norch.int32))),
+        (ValueError, lambda: norch.utils.benchmark.Measurement(0, [1.0], None)),
+        (ValueError, lambda: norch.ones(2).round(decimals=2**128)),
     ],
 )
 def test_hostile_arguments_are_told(error, call):
@@ -346,6 +351,12 @@ def test_rsub_of_bytes_and_a_float_does_not_wrap_around():
         lambda: nn.grad.conv1d_weight("x", [1, 1, 1], norch.ones(1, 1, 1)),
         lambda: F.lp_pool1d(1e300, 2, 2),
         lambda: norch.optim.Rprop([norch.ones(1, requires_grad=True)], etas="a"),
+        lambda: F.pad(norch.ones(2), norch.tensor([True, False])),
+        lambda: norch.utils.benchmark.Measurement(0.5, [1.0], None),
+        lambda: norch.utils.benchmark.Timer("1", globals=[["a"]]),
+        lambda: parametrize.transfer_parametrizations_and_params(
+            nn.utils.parametrizations.weight_norm(nn.Linear(1, 1)), nn.Linear(1, 1), (2, -3)
+        ),
     ],
 )
 def test_arguments_of_other_types_are_type_errors(call):

@@ -12,6 +12,7 @@ NONSENSE = re.compile(r"must be [\w. ]+, not |Overflow when unpacking|expects a 
 # kind, callable, what was found, why
 KNOWN = [
     ("accepted", "", r"argument '(pin_memory|requires_grad)' must be bool, not NoneType", "None leaves an option out"),
+    ("accepted", r"\.(max|min)$", "argument 'dim' must be int, not NoneType", "None leaves an option out"),
     ("accepted", r"fft\.|\.to$|\.cuda$", r"argument '(layout|device)'", "an option that has one value in norch"),
     (
         "accepted",
