@@ -392,3 +392,10 @@ def test_gradients_of_one_walk_share_no_memory():
     assert second.item() == 1
     second.zero_()
     assert first._struct.storage != second._struct.storage
+
+
+def test_the_older_spectral_norm_of_a_vector_is_its_length():
+    layer = nn.LayerNorm(2, dtype=norch.float64)
+    layer.weight.data.copy_(tensor([3.0, 4.0]))
+    nn.utils.spectral_norm(layer)(norch.ones(1, 2, dtype=norch.float64))
+    assert layer.weight.tolist() == pytest.approx([0.6, 0.8])
