@@ -163,7 +163,7 @@ class ElementaryMethods:
         >>> norch.tensor([0.5, 1.5, 2.4]).round(), norch.tensor([1.2345]).round(decimals=2)
         (tensor([0., 2., 2.]), tensor([1.2300]))
         """
-        decimals = one_size(decimals, "round: decimals")
+        decimals = 0 if type(decimals) is int and not decimals else one_size(decimals, "round: decimals")
         if decimals == 0:
             return self._round()
         if not self.is_floating_point():

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
-from typing import Any
 
-import torch
-
-from .execution import Pair, run, unneeded, variables
+from .execution import run, unneeded
+from .questions import (
+    differs_in_signs_of_infinities,
+    differs_in_zeros,
+    has_no_elements,
+    meets_infinity,
+    norch_spreads_nan,
+    overlaps,
+    pairs_of,
+    permuted,
+    rounded_otherwise,
+    torch_expands,
+    torch_spreads_nan,
+    variance_is_rounding,
+    with_tail,
+    zeros_have_signs,
+)
 
 GAVE_UP = "torch refuses, norch computes: "
 REFUSED = "norch refuses, torch computes: "
@@ -336,12 +348,12 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
     if re.search(r"\.grad elements.*torch has .*inf", found) and re.search(r"binary_cross_entropy\(|BCELoss", whole):
         return "the loss has bounded logarithms; torch's gradient of a target has others"
-    if "elements" in found and _variance_is_rounding(lines):
+    if "elements" in found and variance_is_rounding(lines):
         return "the variance of equal numbers: 0, or what rounding leaves"
     derived = ".grad" in found or "step()" in lines[-1] or DERIVED.search(lines[-1])
-    if derived and _differs_in_zeros(found):
+    if derived and differs_in_zeros(found):
         return "0 times NaN, or times infinity, where one of the libraries leaves out what has a factor of 0"
-    if derived and _torch_spreads_nan(found):
+    if derived and torch_spreads_nan(found):
         return "a NaN gradient does not reach elements that were not chosen"
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
         return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
@@ -350,20 +362,20 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return REFUSED + "a gradient that a rule computes as a view"
     if (told := re.match(r"at the end (v\d+): \[\d\] ", found)) and f"{told[1]} = lib.autograd.grad([" in whole:
         return "two gradients of one walk are one tensor in torch"
-    if "elements" in found and "autograd.grad(" in whole and _torch_expands(lines):
+    if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
-    if "shares memory" in found and "autograd.grad(" in whole and _torch_expands(lines):
+    if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
         return "the gradients of one walk have memory of their own"
     if ".grad elements" in found and "nan" in found and re.search("hardtanh|relu6|shrink|elu|hardswish|logit", whole):
-        if _norch_spreads_nan(found):
+        if norch_spreads_nan(found):
             return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
-    if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and _overlaps(lines, told[1]):
+    if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and overlaps(lines, told[1]):
         return GAVE_UP + "norch writes what it has read completely"
-    if re.search("elements|shape", found) and STEPS.search(lines[-1]) and _rounded_otherwise(lines):
+    if re.search("elements|shape", found) and STEPS.search(lines[-1]) and rounded_otherwise(lines):
         return "rounding decides: the elements before a step differ in their last digits"
     if "elements" in found and "ldexp" in whole and not run([line for line in lines if "ldexp" not in line]):
         return "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0"
@@ -371,31 +383,31 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
             return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
     if "elements" in found and re.search(TAILED, whole):
-        if not run([re.sub(TAILED, _with_tail, line) for line in lines]):
+        if not run([re.sub(TAILED, with_tail, line) for line in lines]):
             return "torch's ndtr and gelu have lost their digits far below 0"
     if "elements" in found and re.search(HOOK_OF_VIEW, whole):
         if not run([re.sub(HOOK_OF_VIEW, r"\1", line) for line in lines]):
             return "torch loses the hooks of a view when it is written to"
-    if ".grad elements" in found and CHOOSING.search(whole) and _pairs(found) and _permuted(found):
+    if ".grad elements" in found and CHOOSING.search(whole) and pairs_of(found) and permuted(found):
         return "of equal elements any gets the gradient"
-    if "elements" in found and not found.startswith("at the end") and _zeros_have_signs(lines):
+    if "elements" in found and not found.startswith("at the end") and zeros_have_signs(lines):
         return "the sign of a zero"
-    if MATRIX.search(lines[-1] if not derived else whole) and _meets_infinity(lines):
+    if MATRIX.search(lines[-1] if not derived else whole) and meets_infinity(lines):
         return "nothing is promised of a matrix that is not finite"
     if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):
-        if _meets_infinity(lines):
+        if meets_infinity(lines):
             return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
     if derived and "addcdiv" in whole and re.search("elements .*torch has .*inf", found):
         return "torch divides by the square of the divisor, which underflows"
-    if re.search(DIVIDING, whole if derived else lines[-1]) and _differs_in_signs_of_infinities(found):
+    if re.search(DIVIDING, whole if derived else lines[-1]) and differs_in_signs_of_infinities(found):
         return "the sign of a zero"
-    if re.search("copysign|signbit", lines[-1]) and _meets_infinity(lines):
+    if re.search("copysign|signbit", lines[-1]) and meets_infinity(lines):
         return "the sign of a NaN"
     if derived and re.search(r"softplus\(v\d+, (0|False)\b", whole):
         return "with a beta of 0 norch divides by it"
-    if "norch raises IndexError" in found and "torch computes" in found and _has_no_elements(lines):
+    if "norch raises IndexError" in found and "torch computes" in found and has_no_elements(lines):
         return REFUSED + "dims and indices of no elements"
-    if "requires_grad" in found and _has_no_elements(lines):
+    if "requires_grad" in found and has_no_elements(lines):
         return "of no elements nothing needs a gradient"
     if "float16" in whole and re.search(r"_loss\(|cosine|\*\* 0\.5", lines[-1]):
         if re.search("elements .*torch has .*(nan|inf)", found):
@@ -410,150 +422,3 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             if not run([line for line in lines if not re.search(cause, line)]):
                 return reason
     return None
-
-
-def _with_tail(call: re.Match[str]) -> str:
-    """The same function of a normal distribution, with all digits."""
-    return f"0.5 * lib.erfc({call[2]} * -(0.5 ** 0.5))" + (f" * {call[2]}" if "gelu" in call[1] else "")
-
-
-def _meets_infinity(lines: Sequence[str]) -> bool:
-    """Whether a floating variable before the last statement is not finite."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    tensors = [x for x in pair.theirs.values() if isinstance(x, torch.Tensor) and x.is_floating_point()]
-    return not all(x.isfinite().all() for x in tensors)
-
-
-def _has_no_elements(lines: Sequence[str]) -> bool:
-    """Whether a tensor of the last statement has no elements."""
-    pair = Pair()
-    for line in lines:
-        pair.step(line)
-    tensors = [pair.theirs.get(name) for name in variables(lines[-1])]
-    return any(isinstance(x, torch.Tensor) and not x.numel() for x in tensors)
-
-
-def _torch_expands(lines: Sequence[str]) -> bool:
-    """Whether elements of a gradient share memory in torch, and not in norch."""
-    pair = Pair()
-    for line in lines:
-        pair.step(line)
-        if told := re.match(r"(v\d+) = lib\.autograd\.grad\(", line):
-            ours, theirs = pair.ours.get(told[1]), pair.theirs.get(told[1])
-            if _is_expanded(theirs) and not _is_expanded(ours):
-                return True
-    return False
-
-
-def _overlaps(lines: Sequence[str], out: str) -> bool:
-    """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    written = pair.theirs[out]
-    others = [pair.theirs.get(name) for name in variables(lines[-1]) if name != out]
-    memory = written.untyped_storage().data_ptr()
-    tensors = [x for x in others if isinstance(x, torch.Tensor) and _places(x) != _places(written)]
-    return any(x.untyped_storage().data_ptr() == memory for x in tensors)
-
-
-def _places(x: torch.Tensor) -> tuple[Sequence[int], Sequence[int], int]:
-    """Which elements of its memory a tensor has."""
-    return x.shape, x.stride(), x.storage_offset()
-
-
-def _is_expanded(x: Any) -> bool:
-    """Whether elements of a tensor, or of one in a tuple, share memory."""
-    if isinstance(x, tuple):
-        return any(map(_is_expanded, x))
-    return x is not None and any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape))
-
-
-def _rounded_otherwise(lines: Sequence[str]) -> bool:
-    """Whether an operand of the last statement has other bits in torch."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    named = (
-        [pair.theirs.get(name) for name in variables(lines[-1])],
-        [pair.ours.get(name) for name in variables(lines[-1])],
-    )
-    return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
-
-
-def _variance_is_rounding(lines: Sequence[str]) -> bool:
-    """Whether some variance is 0 in one of the libraries, and not in the other."""
-    lines = [re.sub(r"^(v\d+) = (v\d+)\.corrcoef\(\)", r"\1 = \2.var(-1)", line) for line in lines]
-    names = [told[1] for line in lines if (told := re.match(r"(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
-    pair = Pair()
-    for line in lines if names else ():
-        pair.step(line)
-        for name in names:
-            if line.startswith(f"{name} = ") and name in pair.ours and name in pair.theirs:
-                ours, theirs = (x if isinstance(x, tuple) else (x,) for x in (pair.ours[name], pair.theirs[name]))
-                if any(_zeros(x) != _zeros(y) for x, y in zip(ours, theirs)):
-                    return True
-    return False
-
-
-def _zeros(x: Any) -> Any:
-    """Which elements of a tensor are 0, or whether a number is."""
-    return x == 0 if isinstance(x, (bool, int, float)) else (x == 0).tolist()
-
-
-def _zeros_have_signs(lines: Sequence[str]) -> bool:
-    """Whether operands of the last statement have zeros of other signs in torch, and nothing differs without these."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    signed = []
-    for name in variables(lines[-1]):
-        ours, theirs = pair.ours.get(name), pair.theirs.get(name)
-        if (
-            isinstance(theirs, torch.Tensor)
-            and theirs.is_floating_point()
-            and str(ours.tolist()) != str(theirs.tolist())
-        ):
-            signed.append(f"{name} = {name}.detach() + 0.0")
-    return bool(signed) and run([*lines[:-1], *signed, lines[-1]]) is None
-
-
-def _differs_in_zeros(found: str) -> bool:
-    """Whether elements differ only where one library has NaN and the other 0."""
-    pairs = [pair for pair in _pairs(found) if math.isnan(pair[0]) != math.isnan(pair[1])]
-    return bool(pairs) and all(x == 0 for pair in pairs for x in pair if not math.isnan(x))
-
-
-def _torch_spreads_nan(found: str) -> bool:
-    """Whether elements differ only where torch has NaN."""
-    pairs = _pairs(found)
-    return bool(pairs) and all(math.isnan(y) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
-
-
-def _norch_spreads_nan(found: str) -> bool:
-    """Whether elements differ only where norch has NaN."""
-    pairs = _pairs(found)
-    return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
-
-
-def _differs_in_signs_of_infinities(found: str) -> bool:
-    """Whether elements differ only in the signs of infinities."""
-    pairs = [(x, y) for x, y in _pairs(found) if not (x == y or math.isclose(x, y, rel_tol=1e-6) or x != x and y != y)]
-    return bool(pairs) and all(math.isinf(x) and x == -y for x, y in pairs)
-
-
-def _permuted(found: str) -> bool:
-    """Whether the libraries have the same elements in another order."""
-    ours, theirs = (sorted((x != x, x if x == x else 0.0) for x in side) for side in zip(*_pairs(found)))
-    close = (math.isclose(x[1], y[1], rel_tol=1e-6, abs_tol=1e-9) and x[0] == y[0] for x, y in zip(ours, theirs))
-    return all(close)
-
-
-def _pairs(found: str) -> list[tuple[float, float]]:
-    """The elements of both libraries."""
-    if not (told := re.search(r"elements (.*), torch has (.*)", found)):
-        return []
-    ours, theirs = (re.findall(r"-?[\d.]+(?:e[-+]\d+)?|-?inf|nan", text) for text in told.groups())
-    return list(zip(map(float, ours), map(float, theirs)))
