@@ -354,6 +354,8 @@ def test_rsub_of_bytes_and_a_float_does_not_wrap_around():
         lambda: F.pad(norch.ones(2), norch.tensor([True, False])),
         lambda: norch.utils.benchmark.Measurement(0.5, [1.0], None),
         lambda: norch.utils.benchmark.Timer("1", globals=[["a"]]),
+        lambda: norch.amp.GradScaler("cpu").unscale_(norch.ones(2)),
+        lambda: norch.amp.GradScaler("cpu").step(3),
         lambda: parametrize.transfer_parametrizations_and_params(
             nn.utils.parametrizations.weight_norm(nn.Linear(1, 1)), nn.Linear(1, 1), (2, -3)
         ),

@@ -70,7 +70,6 @@ KNOWN = [
     ("RecursionError", "", "while getting the repr", "Python's own words about a list that is nested 2,000 deep"),
     ("AttributeError", "", "a sparse tensor has no", "it says what to do"),
     ("AttributeError", r"get_(parameter|buffer|submodule)", "has no attribute|expected a", "torch's own type there"),
-    ("AttributeError", "", r"has no attribute '[a-z]\w*'[^;]*$", "Python's own words, where torch has nothing to say"),
     ("ZeroDivisionError", "", r"integer division or modulo by zero", "Python's own error, as docs/departures.md tells"),
     ("ZeroDivisionError", "LRScheduler|optim", "float division by zero", "the example's own formula divides by it"),
     ("", r"norch\.hooks|<locals>", "", "a function of the example itself"),

@@ -258,6 +258,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "expected a floating dtype, got norch.bool.*, torch computes",
         REFUSED + "bools for floats",
     ),
+    ("pow", "not defined for bool tensors.*, torch computes", REFUSED + "powers of bools"),
     ("tile|repeat", "numbers that are not negative.*, torch computes", REFUSED + "negative repeats of no elements"),
     ("tensordot", "^norch raises (Value|Runtime)Error: tensordot: expected", BOTH + "dims that are no dims"),
     ("scatter", "index of shape .*are not the same, torch computes", REFUSED + "an index that fits nothing"),
