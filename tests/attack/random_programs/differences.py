@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from .execution import run, unneeded
 from .questions import (
+    differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
     has_no_elements,
@@ -393,6 +394,8 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "of equal elements any gets the gradient"
     if "elements" in found and not found.startswith("at the end") and zeros_have_signs(lines):
         return "the sign of a zero"
+    if re.search("dtype=lib.u?int", whole) and differs_as_float32(found):
+        return "integers become float32, whose last digits differ"
     if MATRIX.search(lines[-1] if not derived else whole) and meets_infinity(lines):
         return "nothing is promised of a matrix that is not finite"
     if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):

@@ -150,6 +150,12 @@ def differs_in_signs_of_infinities(found: str) -> bool:
     return bool(pairs) and all(math.isinf(x) and x == -y for x, y in pairs)
 
 
+def differs_as_float32(found: str) -> bool:
+    """Whether elements differ no more than one rounding of float32 makes them."""
+    pairs = pairs_of(found)
+    return bool(pairs) and all(math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) or x != x and y != y for x, y in pairs)
+
+
 def permuted(found: str) -> bool:
     """Whether the libraries have the same elements in another order."""
     ours, theirs = (sorted((x != x, x if x == x else 0.0) for x in side) for side in zip(*pairs_of(found)))
