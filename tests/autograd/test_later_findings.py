@@ -98,6 +98,7 @@ def test_second_derivatives_of_nothing_have_the_shape_of_nothing():
         (TypeError, lambda: norch.save(nn.Linear(1, 1), "unwritten", pickle_module=math)),
         (RuntimeError, lambda: norch.linalg.lu_solve(norch.eye(2), norch.tensor(2.5), norch.ones(2, 1))),
         (RuntimeError, lambda: norch.lu_unpack(norch.eye(2), norch.tensor([9, 9], dtype=norch.int32))),
+        (ValueError, lambda: norch.optim.Muon([nn.Parameter([[1.0]])], ns_coefficients=((1, 2), (3, 4)))),
         (ValueError, lambda: norch.utils.benchmark.Measurement(0, [1.0], None)),
         (ValueError, lambda: norch.ones(2).round(decimals=2**128)),
     ],
