@@ -11,6 +11,7 @@ from norch.nn import functional as F
 from norch.nn.utils import parametrize
 
 tensor = partial(norch.tensor, dtype=norch.float64)
+SAME = {"__eq__": lambda self, other: True, "__hash__": lambda self: 0}  # methods of what claims to equal anything
 
 
 def test_a_walk_for_some_inputs_asks_no_rule_for_the_gradients_of_others():
@@ -353,6 +354,7 @@ def test_rsub_of_bytes_and_a_float_does_not_wrap_around():
         lambda: F.lp_pool1d(1e300, 2, 2),
         lambda: norch.optim.Rprop([norch.ones(1, requires_grad=True)], etas="a"),
         lambda: F.pad(norch.ones(2), norch.tensor([True, False])),
+        lambda: F.conv1d(norch.ones(1, 1, 3), norch.ones(1, 1, 2), padding=type("Alike", (float,), SAME)(0.5)),
         lambda: norch.utils.benchmark.Measurement(0.5, [1.0], None),
         lambda: norch.utils.benchmark.Timer("1", globals=[["a"]]),
         lambda: norch.amp.GradScaler("cpu").unscale_(norch.ones(2)),
