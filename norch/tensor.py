@@ -271,7 +271,7 @@ class Tensor(
         "fmax", s.FmaxBackward, "The larger of x and y; the other one if either is NaN", numbers=False
     )
     _, _, _, copysign, copysign_ = binary("copysign", s.CopysignBackward, "|x| with the sign of y")
-    _, _, _, nextafter, nextafter_ = binary(
+    _, _, _, _nextafter, _ = binary(
         "nextafter", s.NextafterBackward, "The number next to x in y's direction", numbers=False
     )
     _, _, _, heaviside, heaviside_ = binary(

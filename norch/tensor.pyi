@@ -250,9 +250,7 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
         """|x| with the sign of y."""
     def copysign_(self, other: Operand) -> Self:
         """|x| with the sign of y."""
-    def nextafter(self, other: Operand) -> Tensor:
-        """The number next to x in y's direction."""
-    def nextafter_(self, other: Operand) -> Self:
+    def _nextafter(self, other: Operand) -> Tensor:
         """The number next to x in y's direction."""
     def heaviside(self, other: Operand) -> Tensor:
         """0 where x < 0, y where x is 0, 1 where x > 0."""

@@ -91,6 +91,8 @@ class GradScaler:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if stage == _STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
+        if not hasattr(optimizer, "param_groups"):
+            raise TypeError(f"GradScaler: expected an Optimizer, got {type(optimizer).__name__}")
         gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         if any(gradient.dtype is float16 for gradient in gradients):
             raise ValueError("Attempting to unscale FP16 gradients.")

@@ -202,13 +202,18 @@ def _accumulate(found: Arrived, given: set[int]) -> None:
 
 
 def _fitting(gradient: Tensor, tensor: Tensor) -> Tensor:
-    """A gradient of shape [1], from an operation that takes the article's scalars, as one of none; else an error."""
+    """A gradient in the dtype of its tensor, and one of shape [1] of a scalar, as the article's are, without dimension.
+
+    Raises RuntimeError for another shape or device.
+    """
     if gradient.shape == (1,) and tensor.ndim == 0:
         gradient = gradient.reshape(())
+    if gradient.dtype is not tensor.dtype:
+        gradient = gradient.to(tensor.dtype)
     if not lib.same_kind(gradient._ptr, tensor._ptr):
         raise RuntimeError(
-            f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of "
-            f"shape {list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
+            f"a gradient of shape {list(gradient.shape)} on {gradient.device} does not fit a tensor of shape "
+            f"{list(tensor.shape)} on {tensor.device}"
         )
     return gradient
 
@@ -376,11 +381,4 @@ def _start_of(tensor: Tensor, gradient: Tensor | None) -> Tensor:
         return wrap(lib.unit_gradient(tensor._ptr))
     if not isinstance(gradient, operation.Tensor):
         raise TypeError(f"expected a Tensor or None as gradient, got {type(gradient).__name__}")
-    if gradient.shape == (1,) and tensor.ndim == 0:
-        gradient = gradient.reshape(())  # the article's scalars have a dimension
-    if not lib.same_kind(gradient._ptr, tensor._ptr):
-        raise RuntimeError(
-            f"the gradient has shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device}, the tensor "
-            f"{list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
-        )
-    return gradient
+    return gradient if lib.same_kind(gradient._ptr, tensor._ptr) else _fitting(gradient, tensor)

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 
 from .. import special
 from ..autograd.mode import no_grad
-from ..functions.random import rand
+from ..functions.random import rand, randn
 from ..tensor import Tensor
 from ..types import float64
 from . import constraints
@@ -47,12 +47,13 @@ class VonMises(Distribution):
         shape = self._extended_shape(sample_shape)
         with no_grad():
             k = self.concentration.to(float64).expand(shape)
+            k = (k == 0)._choose(1e-100, k)
             tau = 1 + (1 + 4 * k.square()).sqrt()
             rho = (tau - (2 * tau).sqrt()) / (2 * k)
             exact = (1 + rho.square()) / (2 * rho)
             r = (k < 1e-5)._choose(1 / k + k, exact)  # where tau is 2, and rho 0 by rounding
-            found = k.zeros_like()
-            waiting = found == 0
+            found = randn(shape, dtype=float64, device=k.device) / k.sqrt()  # what it is if k is large
+            waiting = k.abs() < 1e8
             while bool(waiting.any()):
                 u1, u2, u3 = (rand(shape, dtype=float64, device=k.device) for _ in range(3))
                 z = (math.pi * u1).cos()

@@ -103,8 +103,8 @@ class Cauchy(_LocScale):
     """
 
     mode = property(lambda self: self.loc)
-    mean = property(lambda self: self.loc.detach() * 0 + math.nan)
-    variance = property(lambda self: self.loc.detach() * 0 + math.inf)
+    mean = property(lambda self: self.loc.new_full(self.loc.shape, math.nan))
+    variance = property(lambda self: self.loc.new_full(self.loc.shape, math.inf))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.icdf(self._uniform(sample_shape))

@@ -112,6 +112,11 @@ class Geometric(_TwoOutcomes):
     mode = property(lambda self: self.probs.zeros_like())
     variance = property(lambda self: (1.0 / self.probs - 1.0) / self.probs)
 
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        super().__init__(probs, logits, validate_args)
+        if self._validate_args and probs is not None and not (self.probs > 0).all():
+            raise ValueError(f"Geometric: expected positive probabilities, got {self.probs}")
+
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         probs = self.probs.detach()
         u = rand(self._extended_shape(sample_shape), dtype=probs.dtype, device=probs.device)

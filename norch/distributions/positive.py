@@ -74,7 +74,7 @@ class HalfCauchy(_Half):
     """
 
     _kind = Cauchy
-    mean = variance = property(lambda self: self.scale.detach() * 0 + math.inf)
+    mean = variance = property(lambda self: self.scale.new_full(self.scale.shape, math.inf))
 
 
 class Pareto(TransformedDistribution):

@@ -10,7 +10,7 @@ from ..nn import functional
 from ..operation import check_kind
 from ..tensor import Tensor
 from . import constraints
-from .utils import smallest_step, softplus, sum_rightmost
+from .utils import softplus, sum_rightmost
 
 _NOT_COMPARED = ("_cache_size", "_last", "domain", "codomain", "bijective", "event_dim")
 
@@ -311,13 +311,13 @@ class StickBreakingTransform(Transform):
         return x.detach().ones_like().cumsum(-1).flip(-1).log()
 
     def _call(self, x: Tensor) -> Tensor:
-        z = (x - self._offsets(x)).sigmoid()
+        z = _inside((x - self._offsets(x)).sigmoid())
         left = (1 - z).cumprod(-1)
         return functional.pad(z, (0, 1), value=1.0) * functional.pad(left, (1, 0), value=1.0)
 
     def _inverse(self, y: Tensor) -> Tensor:
         parts = y[..., :-1]
-        left = (1 - parts.cumsum(-1)).clamp(min=smallest_step(y))
+        left = (1 - parts.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
         return parts.log() - left.log() + self._offsets(parts)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:

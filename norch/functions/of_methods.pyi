@@ -7,6 +7,7 @@ from norch.linalg.solving import Slogdet
 from norch.methods.elementary import Frexp
 from norch.methods.linalg import Geqrf, SvdV, TriangularSolve
 from norch.methods.statistics import Extremes, Histogram
+from norch.precision import in_float32
 from norch.return_types import Picked
 from norch.tensor import Tensor
 from norch.types import DType, Dims, Operand, Sizes, memory_format
@@ -478,8 +479,8 @@ def fmax(input: Tensor, other: Operand, *, out: Out=None) -> Tensor:
     """The larger of x and y; the other one if either is NaN."""
 def copysign(input: Tensor, other: Operand, *, out: Out=None) -> Tensor:
     """|x| with the sign of y."""
-def nextafter(input: Tensor, other: Operand, *, out: Out=None) -> Tensor:
-    """The number next to x in y's direction."""
+def nextafter(input: Tensor, other: Tensor, *, out: Out=None) -> Tensor:
+    """The number next to x in the direction of `other`, element by element. Shapes, dtypes and errors as for `add`."""
 def heaviside(input: Tensor, other: Operand, *, out: Out=None) -> Tensor:
     """0 where x < 0, y where x is 0, 1 where x > 0."""
 def logaddexp(input: Tensor, other: Operand, *, out: Out=None) -> Tensor:
@@ -764,12 +765,13 @@ def bincount(input: Tensor, weights: Tensor | None=None, minlength: int=0) -> Te
     """How often each of 0, 1, ... occurs in a vector of integers; with `weights` the sum of theirs."""
 def histc(input: Tensor, bins: int=100, min: float=0, max: float=0, *, out: Out=None) -> Tensor:
     """How many elements fall into each of `bins` ranges of one width from `min` to `max`: [bins], the dtype of x."""
-def histogram(input: Tensor, bins: int | Tensor, *, range: Sequence[float] | None=None, weight: Tensor | None=None, density: bool=False, out: Out=None) -> Histogram:
+def histogram(input: Tensor, bins: int | Tensor=100, *, range: Sequence[float] | None=None, weight: Tensor | None=None, density: bool=False, out: Out=None) -> Histogram:
     """The pair (hist, bin_edges): how many elements, or how much of their `weight`, fall into each bin."""
 def cov(input: Tensor, *, correction: int=1, fweights: Tensor | None=None, aweights: Tensor | None=None) -> Tensor:
     """The covariances [rows, rows] of variables, the rows of x, over observations, its columns."""
 def corrcoef(input: Tensor) -> Tensor:
     """The correlation coefficients [rows, rows] of variables, the rows of x: covariances over both deviations."""
+@in_float32
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Out=None) -> Tensor:
     """A copy in which each slice along `dim` whose p-norm is larger than `maxnorm` is scaled down to it."""
 def dist(input: Tensor, other: Tensor, p: float=2) -> Tensor:
@@ -878,10 +880,11 @@ def isposinf(input: Tensor, *, out: Out=None) -> Tensor:
     """Whether x is plus infinity, element by element, in the shape of x, as bool."""
 def isneginf(input: Tensor, *, out: Out=None) -> Tensor:
     """Whether x is minus infinity, element by element, in the shape of x, as bool."""
+@in_float32
 def sinc(input: Tensor, *, out: Out=None) -> Tensor:
     """sin(pi x) / (pi x), 1 at 0: element by element, in the shape of x; integers and bool become float32."""
 def logit(input: Tensor, eps: float | None=None, *, out: Out=None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid; with `eps` x is moved into [eps, 1 - eps] first."""
+    """log(x / (1 - x)), the inverse of sigmoid; with `eps` >= 0 x is moved into [eps, 1 - eps] first."""
 def deg2rad(input: Tensor, *, out: Out=None) -> Tensor:
     """Degrees in radians, element by element, in the shape of x; integers and bool become float32."""
 def rad2deg(input: Tensor, *, out: Out=None) -> Tensor:
@@ -1029,7 +1032,7 @@ def log2_(input: Tensor) -> Tensor:
 def log_(input: Tensor) -> Tensor:
     """The natural logarithm of x."""
 def logit_(input: Tensor, eps: float | None=None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid; with `eps` x is moved into [eps, 1 - eps] first."""
+    """log(x / (1 - x)), the inverse of sigmoid; with `eps` >= 0 x is moved into [eps, 1 - eps] first."""
 def nan_to_num_(input: Tensor, nan: float | None=None, posinf: float | None=None, neginf: float | None=None) -> Tensor:
     """x with NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the limits of the dtype)."""
 def neg_(input: Tensor) -> Tensor:
@@ -1050,6 +1053,7 @@ def sigmoid_(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x))."""
 def sin_(input: Tensor) -> Tensor:
     """The sine of x, in radians."""
+@in_float32
 def sinc_(input: Tensor) -> Tensor:
     """sin(pi x) / (pi x), 1 at 0: element by element, in the shape of x; integers and bool become float32."""
 def sinh_(input: Tensor) -> Tensor:

@@ -20,14 +20,14 @@ LARGE = 10  # means from which rejection is used: few draws are refused there
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Counts of the Poisson distribution with the mean that `input` gives for each element; in its shape and dtype.
 
-    Raises RuntimeError for a negative mean or a dtype that is not floating.
+    Raises RuntimeError for a negative or infinite mean or a dtype that is not floating.
 
     >>> norch.poisson(norch.zeros(2))
     tensor([0., 0.])
     """
     rates = check_floating(check_tensor(input, "poisson"), "poisson").detach().reshape(-1).to(float64)
-    if not bool((rates >= 0).all()):
-        raise RuntimeError("poisson: expected means that are not negative")
+    if not bool((rates >= 0).logical_and(rates < math.inf).all()):
+        raise RuntimeError("poisson: expected finite means that are not negative")
     result = rates.new_zeros(rates.shape)
     _by_parts(result, rates < LARGE, lambda mean: _arrivals(mean, generator), rates)
     _by_parts(result, rates >= LARGE, lambda mean: _poisson_by_rejection(mean, generator), rates)
@@ -37,7 +37,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """How many of `count` trials succeed, each with probability `prob`; both broadcast, and are of one floating dtype.
 
-    Raises RuntimeError for a negative count, a probability outside [0, 1] or other dtypes.
+    Raises RuntimeError for a negative or infinite count, a probability outside [0, 1] or other dtypes.
 
     >>> norch.binomial(norch.tensor([5.0, 5.0]), norch.tensor([0.0, 1.0]))
     tensor([0., 5.])
@@ -47,8 +47,9 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
         raise RuntimeError(f"binomial: expected one dtype, got {dtype} and {prob.dtype}")
     like = count.detach() + prob.detach()
     trials, chances = (t.detach().expand(like.shape).reshape(-1).to(float64) for t in (count, prob))
-    if not bool((trials >= 0).logical_and(chances >= 0).logical_and(chances <= 1).all()):
-        raise RuntimeError("binomial: expected counts that are not negative and probabilities from 0 to 1")
+    finite = (trials >= 0).logical_and(trials < math.inf)
+    if not bool(finite.logical_and(chances >= 0).logical_and(chances <= 1).all()):
+        raise RuntimeError("binomial: expected finite counts that are not negative and probabilities from 0 to 1")
     trials, often = trials.floor(), chances > 0.5
     chances = often._choose(1.0 - chances, chances)  # of the rarer outcome
     result = trials.new_zeros(trials.shape)

@@ -11,7 +11,7 @@ from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.joining import cat
 from ..functions.out import Out, into
-from ..operation import recorded
+from ..operation import check_tensor, recorded
 from ..return_types import printed
 from ..types import int32, shown
 from .lapack import LinAlgError, check_matrices, check_real, compute
@@ -327,8 +327,13 @@ def stacked(array: Any, kept: int = 2) -> Any:
 
 
 def permutation_of(pivots: Tensor, like: Tensor) -> Tensor:
-    """The matrix P of the swaps that pivots tell: A = P L U."""
+    """The matrix P of the swaps that pivots tell: A = P L U. Raises RuntimeError if these are no pivots of `like`."""
     rows = like.shape[-2]
+    if check_tensor(pivots, "linalg.lu").dtype is not int32 or pivots.shape[:-1] != like.shape[:-2] or not pivots.ndim:
+        given = f"{pivots.dtype} of shape {list(pivots.shape)}"
+        raise RuntimeError(f"linalg.lu: expected pivots of int32 for matrices of shape {list(like.shape)}, got {given}")
+    if not bool((pivots > 0).logical_and(pivots <= rows).all()):
+        raise RuntimeError(f"linalg.lu: expected pivots from 1 to {rows}, got {pivots}")
 
     def permute(np: Any, swaps: Any) -> Any:
         flat = stacked(swaps, 1)

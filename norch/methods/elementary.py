@@ -8,17 +8,25 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._C import Number, lib, number
-from ..arguments import one_size, whole
+from ..arguments import broadcast_shapes, one_size, whole
 from ..autograd.derivatives.elementary import AddcmulBackward
-from ..autograd.derivatives.special import FrexpBackward, LogitBackward, RoundedDivBackward, SincBackward, zeta
+from ..autograd.derivatives.special import (
+    FrexpBackward,
+    LogitBackward,
+    NextafterBackward,
+    RoundedDivBackward,
+    SincBackward,
+    zeta,
+)
 from ..autograd.functions import SignBackward
 from ..autograd.in_place import write
 from ..autograd.mode import no_grad
 from ..functions.promotion import finfo, result_type
 from ..operation import check_floating, check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
+from ..precision import in_float32
 from ..return_types import printed
-from ..types import Operand, float64, int32, shown
+from ..types import HALVES, Operand, float64, int16, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place
 
@@ -111,7 +119,7 @@ class ElementaryMethods:
             if rounding_mode == "floor":
                 quotient = self // other
             elif result_type(self, other).is_floating_point:
-                quotient = (self / other).trunc()
+                quotient = _truncated(self, other)
             else:
                 quotient = (self - self.fmod(other)) // other
         return recorded(quotient, RoundedDivBackward, (self, other))
@@ -155,7 +163,7 @@ class ElementaryMethods:
         >>> norch.tensor([0.5, 1.5, 2.4]).round(), norch.tensor([1.2345]).round(decimals=2)
         (tensor([0., 2., 2.]), tensor([1.2300]))
         """
-        decimals = decimals if type(decimals) is int else one_size(decimals, "round: decimals")
+        decimals = 0 if type(decimals) is int and not decimals else one_size(decimals, "round: decimals")
         if decimals == 0:
             return self._round()
         if not self.is_floating_point():
@@ -252,8 +260,25 @@ class ElementaryMethods:
         """
         return self == -math.inf
 
+    def nextafter(self: Tensor, other: Tensor) -> Tensor:
+        """The number next to x in the direction of `other`, element by element. Shapes, dtypes and errors as for `add`.
+
+        Integers and bool become float32. Raises TypeError for a number.
+
+        >>> norch.tensor([1.0, 4.0]).nextafter(norch.tensor([1.0, 4.0]))
+        tensor([1., 4.])
+        """
+        if not isinstance(other, (int, float)) and (kind := result_type(self, other)) in HALVES:
+            with no_grad():
+                result = _next_half(self.to(kind), other.to(kind))
+            return recorded(result, NextafterBackward, (self, other))
+        return self._nextafter(other)
+
+    nextafter_ = in_place(nextafter)
+
     # ---- Functions of one variable
 
+    @in_float32
     def sinc(self: Tensor) -> Tensor:
         """sin(pi x) / (pi x), 1 at 0: element by element, in the shape of x; integers and bool become float32.
 
@@ -266,7 +291,7 @@ class ElementaryMethods:
         return recorded(zero._choose(1.0, angle.sin() / angle), SincBackward, (self,))
 
     def logit(self: Tensor, eps: float | None = None) -> Tensor:
-        """log(x / (1 - x)), the inverse of sigmoid; with `eps` x is moved into [eps, 1 - eps] first.
+        """log(x / (1 - x)), the inverse of sigmoid; with `eps` >= 0 x is moved into [eps, 1 - eps] first.
 
         Element by element, in the shape of x; integers and bool become float32. NaN outside of [0, 1].
         Raises TypeError if `eps` is no number.
@@ -275,7 +300,7 @@ class ElementaryMethods:
         tensor([-1.0986,  0.0000])
         """
         x = self if self.is_floating_point() else self.float()
-        if eps is not None:
+        if eps is not None and eps >= 0:
             x = x.clamp(eps, 1.0 - eps)
         y = x.detach()
         return recorded(y.log() - (-y).log1p(), LogitBackward, (x,))
@@ -453,3 +478,18 @@ def _times_alpha(name: str, x: Tensor, other: Operand, legacy: tuple[Operand, ..
         alpha, other = other, legacy[0]  # type: ignore[assignment]
     operand = check_operand(other, name)
     return operand if alpha == 1 and alpha is not True else scaled(name, other, alpha, result_type(x, other))
+
+
+@in_float32
+def _truncated(x: Tensor, y: Operand) -> Tensor:
+    return (x / y).trunc()
+
+
+def _next_half(x: Tensor, y: Tensor) -> Tensor:
+    """`nextafter` of floats of 16 bits: on each side of 0 their bits are integers in the order of the numbers."""
+    x, y = x.broadcast_to(broadcast_shapes(x.shape, y.shape, name="nextafter")), y.detach()
+    away, zero = (y > x) == (x > 0), x == 0
+    bits = zero._choose(1, x.detach().contiguous().view(int16) + 2 * away - 1)  # from 0 to the least number
+    moved = bits.to(int16).view(x.dtype)
+    moved = zero._choose(moved.copysign(y), moved)
+    return (x == y)._choose(y, (x != x).logical_or(y != y)._choose(math.nan, moved))

@@ -15,6 +15,7 @@ from ..autograd.in_place import after_write
 from ..types import bool_
 from .advanced_indexing import locate, parts_of, values_for
 from .places import CONVERTED, is_recorded, put_, read
+from .selection import one_value
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -53,7 +54,8 @@ def set(x: Tensor, index: object, value: Any) -> None:
     elif is_number:
         put_(target, place, number(value))
     elif isinstance(value, operation.Tensor) and not is_recorded(target, value):
-        after_write(target, place.write(target, value, CONVERTED))
+        fit = value if value.ndim else one_value(target, value, "x[index] = value")
+        after_write(target, place.write(target, fit, CONVERTED))
     else:
         put_(target, place, values_for(x, value, place.ndim(target)))
 

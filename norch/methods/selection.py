@@ -14,7 +14,7 @@ from .._C import number
 from ..arguments import axis_of, broadcast_shapes, flags, one_size
 from ..autograd.derivatives.indexing import IndexFillBackward
 from ..autograd.in_place import write
-from ..functions.promotion import fitting
+from ..functions.promotion import fitting, promote_types
 from ..operation import check_operand, check_tensor, own
 from ..types import Operand, bool_, int32, int64, shown
 from .advanced_indexing import locate, values_for
@@ -298,9 +298,16 @@ def with_size(shape: Sequence[int], axis: int, size: int) -> list[int]:
 
 
 def one_value(x: Tensor, value: object, name: str) -> Tensor:
-    """A number, or a tensor of no dimensions, as a tensor of no dimensions with x's dtype."""
-    if isinstance(value, operation.Tensor) and value.ndim > 0:
-        raise RuntimeError(f"{name}: expected one value, got a tensor of shape {list(value.shape)}")
+    """A number, or a tensor of no dimensions, as a tensor of no dimensions with x's dtype.
+
+    Raises RuntimeError for a value beyond the limits of that dtype.
+    """
+    if isinstance(value, operation.Tensor):
+        if value.ndim > 0:
+            raise RuntimeError(f"{name}: expected one value, got a tensor of shape {list(value.shape)}")
+        if x.dtype is not bool_ and promote_types(value.dtype, x.dtype) is not x.dtype:
+            fitted = fitting(value.item(), x.dtype, name)
+            value = value if x.is_floating_point() else fitted
     return values_for(x, value, 0)
 
 

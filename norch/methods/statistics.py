@@ -16,6 +16,7 @@ from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
 from ..functions.creation import linspace
 from ..operation import check_floating, check_tensor, recorded, several, wrap
+from ..precision import in_float32
 from ..return_types import PICKED, Picked, printed
 from ..types import bool_, float32, float64, int64, shown
 
@@ -178,7 +179,7 @@ class StatisticsMethods:
     @flags
     def histogram(
         self: Tensor,
-        bins: int | Tensor,
+        bins: int | Tensor = 100,
         *,
         range: Sequence[float] | None = None,
         weight: Tensor | None = None,
@@ -259,6 +260,7 @@ class StatisticsMethods:
 
     # ---- Norms --------------------------------------------------------------------------------------------------
 
+    @in_float32
     def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         """A copy in which each slice along `dim` whose p-norm is larger than `maxnorm` is scaled down to it.
 

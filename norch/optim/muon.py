@@ -57,8 +57,11 @@ class Muon(DirectedOptimizer):
                 raise ValueError(f"Muon was given a parameter of shape {list(parameter.shape)}, expected matrices")
 
     def check_settings(self, settings: Group) -> None:
-        """Raise ValueError for a negative setting, or an unknown adjustment."""
+        """Raise ValueError for a negative setting, an unknown adjustment, or another number of coefficients than 3."""
         check_not_negative(settings, "lr", "momentum", "weight_decay")
+        coefficients = settings["ns_coefficients"]
+        if not isinstance(coefficients, (tuple, list)) or len(coefficients) != 3:
+            raise ValueError(f"ns_coefficients is {shown(coefficients)}, expected three numbers")
         if settings["adjust_lr_fn"] not in (None, "original", "match_rms_adamw"):
             raise ValueError(
                 f"adjust_lr_fn is {shown(settings['adjust_lr_fn'])}, expected 'original', 'match_rms_adamw' or None"

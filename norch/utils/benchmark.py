@@ -11,6 +11,8 @@ import statistics
 import timeit
 from typing import Any, Callable, Iterable, NamedTuple
 
+from ..arguments import whole
+from ..operation import check_kind
 from ..threads import get_num_threads, set_num_threads
 from ..types import shown
 
@@ -49,7 +51,8 @@ class Measurement:
     """
 
     def __init__(self, number_per_run: int, raw_times: list[float], task_spec: TaskSpec) -> None:
-        self.number_per_run, self.raw_times, self.task_spec = number_per_run, raw_times, task_spec
+        self.number_per_run = whole(number_per_run, "Measurement: number_per_run", 1)
+        self.raw_times, self.task_spec = raw_times, task_spec
 
     @property
     def times(self) -> list[float]:
@@ -122,6 +125,7 @@ class Timer:
     ) -> None:
         if str(language).lower() not in ("python", "language.python", "py"):
             raise ValueError(f"Timer: language is {shown(language)}, expected 'python'")
+        check_kind({} if globals is None else globals, dict, "Timer: globals")
         self._timer = timeit.Timer(stmt, setup, timer, globals=dict(globals or {}))
         self._spec = TaskSpec(stmt, setup, label, sub_label, description, env, num_threads)
 

@@ -14,6 +14,7 @@ import dataclasses
 import gc
 import os
 import pickle
+import signal
 import sys
 import time
 import traceback
@@ -32,6 +33,7 @@ import norch
 FINDINGS = 30  # after so many, one has enough to do
 BATCH = 500  # programs of one child process
 PROGRESS = 10_000  # programs, after which it tells how many ran
+HANG = 120  # seconds that one program may take, with those that make it short
 CASES = 1500  # programs of a short attack
 
 
@@ -72,6 +74,7 @@ def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Out
                 warnings.simplefilter("ignore")
                 for number in numbers:
                     if time.monotonic() < end:
+                        signal.alarm(HANG)  # which ends the process
                         pickle.dump(attempt(f"{seed}.{number}", seen), pipe)
                         pipe.flush()
                         gc.collect(0)
@@ -93,7 +96,8 @@ def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Out
     finally:
         status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status) and RUNNING[0]:
-        yield {"programs": 1}, "crash", f"program {seed}.{number}: signal {os.WTERMSIG(status)} inside norch"
+        name = signal.Signals(os.WTERMSIG(status)).name
+        yield {"programs": 1}, "crash", f"program {seed}.{number}: {name} inside norch"
     elif status and not os.WIFSIGNALED(status):
         raise RuntimeError(f"program {seed}.{number} made the attacker fail")
     elif os.WIFSIGNALED(status):
@@ -116,7 +120,8 @@ def attempt(seed: str, seen: set[str]) -> Outcome:
         reason = explained(lines, found)
     if reason or label in seen:
         return {**tried, f"differences ({reason or 'found before'})": 1}, "", ""
-    return tried, label, "\n".join([f"program {seed}: {found}", "  import norch as lib", *(f"  {x}" for x in lines)])
+    start = "  import norch as lib; from math import inf, nan"
+    return tried, label, "\n".join([f"program {seed}: {found}", start, *(f"  {x}" for x in lines)])
 
 
 def main() -> None:

@@ -185,8 +185,6 @@ def test_backward_needs_a_gradient_of_the_right_kind():
         y.backward()
     with pytest.raises(RuntimeError, match=r"\[3\].*\[2\]"):
         y.backward(norch.ones(3, dtype=norch.float64))
-    with pytest.raises(RuntimeError, match="float32"):
-        y.backward(norch.ones(2))
     with pytest.raises(TypeError, match="list"):
         y.backward([1.0, 1.0])
     with pytest.raises(RuntimeError, match="does not require"):

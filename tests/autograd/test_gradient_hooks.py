@@ -33,6 +33,22 @@ def test_a_hook_must_keep_the_shape():
         (x * 2.0).sum().backward()
 
 
+@pytest.mark.parametrize("dtype", [norch.float64, norch.float16, norch.int64])
+def test_a_gradient_of_another_dtype_takes_that_of_its_tensor(dtype):
+    class Other(Function):
+        forward = staticmethod(lambda ctx, x: x * 2)
+        backward = staticmethod(lambda ctx, gradient: (gradient * 3).to(dtype))
+
+    x = leaf(1.0, 2.0, dtype=norch.float32)
+    Other.apply(x).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0] and x.grad.dtype is norch.float32
+    x.grad = None
+    (x * 2.0).backward(norch.ones(2, dtype=dtype))
+    assert x.grad.tolist() == [2.0, 2.0] and x.grad.dtype is norch.float32
+    with pytest.raises(RuntimeError, match=r"\[3\].*\[2\]"):
+        (x * 2.0).backward(norch.ones(3, dtype=dtype))
+
+
 def logged(events, name):
     """An operation x -> x whose derivative notes its name."""
 

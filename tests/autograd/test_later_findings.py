@@ -8,8 +8,10 @@ import pytest
 import norch
 from norch import nn
 from norch.nn import functional as F
+from norch.nn.utils import parametrize
 
 tensor = partial(norch.tensor, dtype=norch.float64)
+SAME = {"__eq__": lambda self, other: True, "__hash__": lambda self: 0}  # methods of what claims to equal anything
 
 
 def test_a_walk_for_some_inputs_asks_no_rule_for_the_gradients_of_others():
@@ -95,6 +97,11 @@ def test_second_derivatives_of_nothing_have_the_shape_of_nothing():
         (TypeError, lambda: nn.PReLU(init=bytearray(8))),
         (TypeError, lambda: nn.utils.clip_grad_value_(nn.Parameter([1.0]), "")),
         (TypeError, lambda: norch.save(nn.Linear(1, 1), "unwritten", pickle_module=math)),
+        (RuntimeError, lambda: norch.linalg.lu_solve(norch.eye(2), norch.tensor(2.5), norch.ones(2, 1))),
+        (RuntimeError, lambda: norch.lu_unpack(norch.eye(2), norch.tensor([9, 9], dtype=norch.int32))),
+        (ValueError, lambda: norch.optim.Muon([nn.Parameter([[1.0]])], ns_coefficients=((1, 2), (3, 4)))),
+        (ValueError, lambda: norch.utils.benchmark.Measurement(0, [1.0], None)),
+        (ValueError, lambda: norch.ones(2).round(decimals=2**128)),
     ],
 )
 def test_hostile_arguments_are_told(error, call):
@@ -346,6 +353,15 @@ def test_rsub_of_bytes_and_a_float_does_not_wrap_around():
         lambda: nn.grad.conv1d_weight("x", [1, 1, 1], norch.ones(1, 1, 1)),
         lambda: F.lp_pool1d(1e300, 2, 2),
         lambda: norch.optim.Rprop([norch.ones(1, requires_grad=True)], etas="a"),
+        lambda: F.pad(norch.ones(2), norch.tensor([True, False])),
+        lambda: F.conv1d(norch.ones(1, 1, 3), norch.ones(1, 1, 2), padding=type("Alike", (float,), SAME)(0.5)),
+        lambda: norch.utils.benchmark.Measurement(0.5, [1.0], None),
+        lambda: norch.utils.benchmark.Timer("1", globals=[["a"]]),
+        lambda: norch.amp.GradScaler("cpu").unscale_(norch.ones(2)),
+        lambda: norch.amp.GradScaler("cpu").step(3),
+        lambda: parametrize.transfer_parametrizations_and_params(
+            nn.utils.parametrizations.weight_norm(nn.Linear(1, 1)), nn.Linear(1, 1), (2, -3)
+        ),
     ],
 )
 def test_arguments_of_other_types_are_type_errors(call):
@@ -381,3 +397,10 @@ def test_gradients_of_one_walk_share_no_memory():
     assert second.item() == 1
     second.zero_()
     assert first._struct.storage != second._struct.storage
+
+
+def test_the_older_spectral_norm_of_a_vector_is_its_length():
+    layer = nn.LayerNorm(2, dtype=norch.float64)
+    layer.weight.data.copy_(tensor([3.0, 4.0]))
+    nn.utils.spectral_norm(layer)(norch.ones(1, 2, dtype=norch.float64))
+    assert layer.weight.tolist() == pytest.approx([0.6, 0.8])

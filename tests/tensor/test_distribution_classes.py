@@ -68,3 +68,47 @@ def test_values_outside_of_a_transform_and_dtypes_beside_it():
         d.Kumaraswamy(1.0, 1.0).cdf(norch.tensor(2.0))
     relaxed = d.RelaxedBernoulli(norch.tensor(1.0, dtype=norch.float64), logits=norch.ones(1))
     assert relaxed.log_prob(norch.tensor(0.5, dtype=norch.float64)).dtype is norch.float64
+
+
+ENDLESS = {
+    "d.Gamma(x, 1.0)": [math.inf, math.nan],
+    "d.StudentT(x)": [math.nan, math.nan],
+    "d.Beta(x, x)": [math.nan, math.nan],
+    "d.VonMises(1.0, x)": [1.0, math.nan],
+    "d.VonMises(x * 0, 1e30)": [math.nan, math.nan],
+}
+
+
+@pytest.mark.parametrize("call", ENDLESS)
+def test_draws_end_where_nothing_can_be_drawn(call):
+    """Rejection would go on for ever: the concentrations are infinite and NaN."""
+    d.Distribution.set_default_validate_args(False)
+    try:
+        drawn = eval(call, {"d": d, "x": norch.tensor([math.inf, math.nan])}).sample()
+    finally:
+        d.Distribution.set_default_validate_args(True)
+    assert drawn.tolist() == pytest.approx(ENDLESS[call], nan_ok=True)
+
+
+def test_draws_of_no_concentration_are_anywhere_on_the_circle():
+    drawn = d.VonMises(norch.tensor(0.0), norch.tensor(0.0), validate_args=False).sample((1000,))
+    assert (drawn.abs() <= math.pi).all() and drawn.min() < -2 and drawn.max() > 2
+
+
+@pytest.mark.parametrize("call", ["norch.poisson(x)", "norch.binomial(x, x * 0)"])
+def test_counts_of_infinite_means_are_refused(call):
+    with pytest.raises(RuntimeError, match="finite"):
+        eval(call, {"norch": norch, "x": norch.tensor([math.inf])})
+
+
+def test_derivatives_of_gammas_of_a_large_concentration():
+    """The series below 1e5, and the normal above it, meet; each ends soon."""
+    slopes = []
+    for a in (99_999.0, 100_001.0, 1e30):
+        concentration = norch.tensor(a, dtype=norch.float64, requires_grad=True)
+        norch.manual_seed(0)
+        draw = d.Gamma(concentration, 1.0).rsample()
+        draw.backward()
+        slopes.append((concentration.grad.item() - 1) / ((draw.item() - a) / a + 1e-12))
+    assert slopes[0] == pytest.approx(slopes[1], rel=1e-3)
+    assert concentration.grad.item() == pytest.approx(1.0)

@@ -111,7 +111,7 @@ struct Operand {
     }
 
     // A number's value lies inline in the view; strides of 0 make it fit every shape. Beside a narrow dtype it is in
-    // the wide one, rounded only for comparisons: what was stored as 0.1 equals 0.1.
+    // the wide one, rounded only for comparisons and remainders: what was stored as 0.1 equals 0.1, and 0.1 % 0.1 is 0.
     void place_number(const Tensor& number, int32_t dtype, const char* name, Rule rule, double largest) {
         if (number.dtype == FLOAT64 && std::isfinite(number.value.real) && std::abs(number.value.real) > largest)
             refuse_number(number, dtype, name);
@@ -266,8 +266,9 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
     const double largest = rule == BOUND ? largest_number(dtype) : INFINITY;
-    Operand a(x, dtype, shape.sizes, shape.ndim, name, rule, largest);
-    Operand b(y, dtype, shape.sizes, shape.ndim, name, rule, largest);
+    const bool jumps = &kernel == &kernels::remainder || &kernel == &kernels::fmod;  // as comparisons do
+    Operand a(x, dtype, shape.sizes, shape.ndim, name, jumps ? TEST : rule, largest);
+    Operand b(y, dtype, shape.sizes, shape.ndim, name, jumps ? TEST : rule, largest);
     if (rule == DIVISION && !is_real(dtype) && first_tensor(x, y).size) refuse_zero_divisor(y, name);
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     if (out) check_result(*out, first_tensor(x, y), shape, result_dtype, name);

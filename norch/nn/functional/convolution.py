@@ -161,7 +161,7 @@ def padding_of(
     name: str, padding: Sizes | str, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The padding before and after each axis: numbers, "valid" for none, "same" for a result of the input's size."""
-    if padding == "valid":
+    if isinstance(padding, str) and padding == "valid":
         padding = 0
     if not isinstance(padding, str):
         given = per_axis(padding, len(kernel), f"{name}: padding")

@@ -9,6 +9,7 @@ from ...autograd import no_grad
 from ...autograd.derivatives import by_formula
 from ...functions.promotion import result_type
 from ...functions.statistics import pdist
+from ...precision import in_float32
 from ...tensor import Tensor
 from .checks import check_floats, check_tensors
 from .fused import fused_or
@@ -31,6 +32,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return _cosine(x1, x2, eps, dim)
 
 
+@in_float32
 def _cosine(x1: Tensor, x2: Tensor, eps: float, dim: int = -1) -> Tensor:
     shape = broadcast_shapes(x1.shape, x2.shape, name="cosine_similarity")
     a, b = (x.expand(shape) for x in (x1, x2))

@@ -29,7 +29,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     tensor([[2, 1, 2, 3, 2, 1]])
     """
     check_tensors("pad", input)
-    if isinstance(pad, (set, frozenset, dict)):
+    if isinstance(pad, (set, frozenset, dict, Tensor)):
         raise TypeError(f"pad: expected a sequence of amounts, got {shown(pad)}")
     amounts = sizes_of((list(pad),), "pad")
     if mode == "constant":

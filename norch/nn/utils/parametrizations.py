@@ -56,8 +56,8 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 
 def as_matrix(weight: Tensor, dim: int) -> Tensor:
-    """A weight as a matrix, with a row for each index of `dim`."""
-    return weight.movedim(dim, 0).flatten(1)
+    """A weight as a matrix, with a row for each index of `dim`; a vector has one column."""
+    return weight.movedim(dim, 0).unsqueeze(-1).flatten(1)
 
 
 @no_grad()

@@ -282,7 +282,8 @@ def transfer_parametrizations_and_params(
     check_kind(from_module, Module, "transfer_parametrizations_and_params")
     if not is_parametrized(from_module):
         return to_module
-    for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
+    given = tensor_name if tensor_name is None else check_kind(tensor_name, str, "transfer_parametrizations_and_params")
+    for name in list(from_module.parametrizations) if given is None else [given]:
         source = from_module.parametrizations[name]
         if not hasattr(to_module, name):
             to_module.register_parameter(name, Parameter(getattr(from_module, name).detach().clone()))

@@ -12,6 +12,7 @@ NONSENSE = re.compile(r"must be [\w. ]+, not |Overflow when unpacking|expects a 
 # kind, callable, what was found, why
 KNOWN = [
     ("accepted", "", r"argument '(pin_memory|requires_grad)' must be bool, not NoneType", "None leaves an option out"),
+    ("accepted", r"\.(max|min)$", "argument 'dim' must be int, not NoneType", "None leaves an option out"),
     ("accepted", r"fft\.|\.to$|\.cuda$", r"argument '(layout|device)'", "an option that has one value in norch"),
     (
         "accepted",
@@ -69,7 +70,6 @@ KNOWN = [
     ("RecursionError", "", "while getting the repr", "Python's own words about a list that is nested 2,000 deep"),
     ("AttributeError", "", "a sparse tensor has no", "it says what to do"),
     ("AttributeError", r"get_(parameter|buffer|submodule)", "has no attribute|expected a", "torch's own type there"),
-    ("AttributeError", "", r"has no attribute '[a-z]\w*'[^;]*$", "Python's own words, where torch has nothing to say"),
     ("ZeroDivisionError", "", r"integer division or modulo by zero", "Python's own error, as docs/departures.md tells"),
     ("ZeroDivisionError", "LRScheduler|optim", "float division by zero", "the example's own formula divides by it"),
     ("", r"norch\.hooks|<locals>", "", "a function of the example itself"),

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
-from typing import Any
 
-import torch
-
-from .execution import Pair, run, unneeded, variables
+from .execution import run, unneeded
+from .questions import (
+    differs_as_float32,
+    differs_in_signs_of_infinities,
+    differs_in_zeros,
+    has_no_elements,
+    meets_infinity,
+    norch_spreads_nan,
+    overlaps,
+    pairs_of,
+    permuted,
+    rounded_otherwise,
+    torch_expands,
+    torch_spreads_nan,
+    variance_is_rounding,
+    with_tail,
+    zeros_have_signs,
+)
 
 GAVE_UP = "torch refuses, norch computes: "
 REFUSED = "norch refuses, torch computes: "
@@ -22,6 +35,9 @@ STEPS = re.compile(
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
+MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qr\(|LowRank|Multivariate|Wishart")
+CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention")
+DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
 # The last statement, what differs, and the reason
@@ -114,7 +130,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "a derivative of 0 is zeros, not None",
     ),
     ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
-    ("copysign", "elements", "the sign of a NaN"),
     ("trapezoid|trapz", "elements .*inf.*torch has .*nan", "infinities, which torch subtracts from their sum"),
     ("lerp", "elements .*nan", "infinities are subtracted"),
     ("materialize_grads", "is_leaf", "a derivative of 0 is zeros, not None"),
@@ -124,7 +139,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "'NoneType'", GAVE_UP + "a derivative of 0 is zeros, not None"),
     ("", "ZeroTensors|view size is not compatible|setStorage: sizes", GAVE_UP + "what torch cannot read"),
     ("", "no gradient, torch wants one", "integers and bool need no gradient; torch fails in backward"),
-    (r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt", "elements .*inf.*torch has .*inf", "the sign of a zero"),
     ("", "Can't detach views", GAVE_UP + "a view without gradients is detached, which changes nothing"),
     ("", "output 0 of (LinalgVectorNorm|Pow2)", GAVE_UP + "a derivative of 0, which needs nothing"),
     ("create_graph", "requires_grad False, torch has True", "a gradient that does not depend on what it is of"),
@@ -132,8 +146,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("binary_cross_entropy_with_logits", "elements .*nan.*torch has .*inf", "the loss of an infinite target"),
     ("multi_margin_loss", "elements .*nan.*torch has ", "a margin that is NaN, which torch takes for none"),
     ("polygamma", r"elements .*inf.*torch has .*(e\+|\d{9})", "the poles, where torch divides by the sine of -pi n"),
-    ("signbit", "elements", "the sign of a NaN"),
-    (r"\bi0_?\(", "elements .*inf.*torch has .*nan", "of infinity it is infinite; torch divides it by itself"),
+    (r"\bi[01]_?\(", "elements .*inf.*torch has .*nan", "of infinity it is infinite; torch divides it by itself"),
     ("(?i)group_?norm", "elements .*inf.*torch has .*nan", "an infinite weight, which torch multiplies with the mean"),
     ("igamma", "elements .*nan", "of a NaN order at 0 torch's igammac is 1"),
     ("unique", "shape", "rounding decides which elements are equal"),
@@ -142,10 +155,13 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"median\(", "requires_grad False, torch has True", "of no elements nothing needs a gradient"),
     (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
     (r"matrix_rank\(v\d+, [-0T]", "elements", "without a tolerance above 0 rounding decides"),
-    (r"\bqr\(", "elements .*(inf|nan).*torch has .*nan", "nothing is promised of a matrix that is not finite"),
     ("tensordot", "dims of tensors of .*torch IndexError", BOTH + "dims that are not there"),
     (r"cond\(", r"elements .*(e\+1\d|inf).*torch has .*(e\+1\d|inf)", "nothing is promised of a singular matrix"),
-    ("logit", "elements", "with an eps above 1/2 torch's vector loop and what is behind it differ"),
+    (
+        r"logit\(.*\b(True|0?\.[5-9]\d*|[1-9][.\d]*)\)",
+        "elements",
+        "with an eps above 1/2 torch's vector loop and what is behind it differ",
+    ),
     (r"softplus\(v\d+, (0|False),", "elements .*nan", "with a beta of 0 norch divides by it"),
     ("clip_grad", r"nested_tensorlist", GAVE_UP + "nothing to clip"),
     (r"norm", "does not have an identity", GAVE_UP + "a norm of no elements"),
@@ -158,7 +174,9 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"jac|hessian|kron", "at most 8 dimensions", REFUSED + "more than 8 dimensions"),
     ("EmbeddingBag|embedding_bag", "step must be nonzero", GAVE_UP + "bags of nothing"),
     ("Pad|pad\\(", "possibly 0 batch size and other non-zero", GAVE_UP + "images of no channels"),
-    ("matrix_rank", "expected float32 or float64, got", REFUSED + "a matrix of integers, also of no elements"),
+    ("matrix_rank|cond", "expected float32 or float64, got", REFUSED + "matrices of other dtypes, also of no elements"),
+    (r"backward\(", "two tensors of one dtype", REFUSED + "a module that was converted between forward and backward"),
+    ("", r"\.grad dtype", "after a conversion of its module a gradient has the dtype of its tensor"),
     (r"backward\(|grad\(", "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
     (r"Linear\(", "shapes cannot be multiplied", GAVE_UP + "columns of numbers, as the article's Linear takes them"),
     ("soft_margin_loss", r"dtype", "torch's loss has the dtype of its input, norch's the common one"),
@@ -192,6 +210,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "ShapeError: .* cannot be broadcast together.*, torch computes",
         REFUSED + "divergences of shapes that do not fit each other, of which torch looks at one",
     ),
+    (r"init\.", "expected a floating dtype, torch computes", REFUSED + "to fill integers, also if there are none"),
+    ("PowerTransform", "dtype norch.b?float16, torch has float32", "a number as an exponent has no dtype"),
     ("transfer_param", "dictionary changed size", GAVE_UP + "parametrizations that a module transfers to itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
@@ -217,7 +237,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("soft_margin_loss", "match the broadcast shape", GAVE_UP + "an input that broadcasts to a larger target"),
     ("vecdot", "inconsistent tensor size", GAVE_UP + "vectors that broadcast, as matrices do in torch"),
     ("repeat_interleave", "Dimension out of range", GAVE_UP + "a tensor of no dimensions has one to repeat along"),
-    ("True|False|number", "^norch raises (TypeError|RuntimeError).*torch computes", REFUSED + "a bool is no number"),
+    ("", r"^norch raises .*got .*\b(True|False|(norch\.)?bool)\b.*torch computes", REFUSED + "a bool is no number"),
     (
         r"[hvd]split|permute|\.to\(|squeeze|count_nonzero",
         "^norch raises TypeError.*torch computes",
@@ -239,17 +259,12 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "expected a floating dtype, got norch.bool.*, torch computes",
         REFUSED + "bools for floats",
     ),
+    ("pow", "not defined for bool tensors.*, torch computes", REFUSED + "powers of bools"),
     ("tile|repeat", "numbers that are not negative.*, torch computes", REFUSED + "negative repeats of no elements"),
     ("tensordot", "^norch raises (Value|Runtime)Error: tensordot: expected", BOTH + "dims that are no dims"),
     ("scatter", "index of shape .*are not the same, torch computes", REFUSED + "an index that fits nothing"),
     ("cumsum|cumprod", "can't be cast to norch.bool, .*, torch computes", REFUSED + "sums in a bool `out`"),
-    (
-        r"\.roll\(|lib\.cat\(|cumm(ax|in)\(|\[.*\]$",
-        "^norch raises IndexError.*, torch computes",
-        REFUSED + "dims of no elements",
-    ),
     ("index_put", "expected values of the tensor's dtype.*, torch IndexError", BOTH + "norch looks at dtypes first"),
-    ("histogram", "^norch raises TypeError: .*'bins', torch computes", REFUSED + "forms that torch's docs do not have"),
     ("(?i)softmax|softmin", "floating dtype, got (u?int|bool).*, torch computes", REFUSED + "a softmax of no integers"),
     ("index_fill_?", "axis . has no index, its size is 0, torch computes", REFUSED + "an index into nothing"),
     ("diff", "^norch raises IndexError: diff: axis.*, torch computes", REFUSED + "a dim that is not there"),
@@ -261,6 +276,10 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("inv_ex", r"\[0\] elements .*torch has .*(nan|inf)", "nothing is promised of a singular matrix"),
     (r"subtract_?\(", "alpha, beta and value must not be floating.*, torch computes", REFUSED + "alpha and a number"),
+    ("new_tensor|lib\\.tensor", "RangeError.*torch computes", REFUSED + "a number below 0 in uint8"),
+    ("SoftmaxTransform", "NotImplementedError: , torch IndexError", BOTH + "what is not there, of no elements"),
+    ("NAdam|ASGD", r"\[0\] \[0\] \[\d\] elements", "a step of no elements changes no numbers of the state"),
+    ("zeta", "elements .*torch has .*nan", "of infinity it is 0"),
     ("kl_div", "elements .*inf.*torch has .*nan", "the loss of an infinite target"),
     ("", "norch does not have torch", REFUSED + "what norch does not have, by name"),
     (r"hardtanh_", "min_val.*, torch computes", REFUSED + "a minimum above the maximum"),
@@ -331,12 +350,12 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
     if re.search(r"\.grad elements.*torch has .*inf", found) and re.search(r"binary_cross_entropy\(|BCELoss", whole):
         return "the loss has bounded logarithms; torch's gradient of a target has others"
-    if "elements" in found and _variance_is_rounding(lines):
+    if "elements" in found and variance_is_rounding(lines):
         return "the variance of equal numbers: 0, or what rounding leaves"
     derived = ".grad" in found or "step()" in lines[-1] or DERIVED.search(lines[-1])
-    if derived and _differs_in_zeros(found):
+    if derived and differs_in_zeros(found):
         return "0 times NaN, or times infinity, where one of the libraries leaves out what has a factor of 0"
-    if derived and _torch_spreads_nan(found):
+    if derived and torch_spreads_nan(found):
         return "a NaN gradient does not reach elements that were not chosen"
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
         return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
@@ -345,20 +364,20 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return REFUSED + "a gradient that a rule computes as a view"
     if (told := re.match(r"at the end (v\d+): \[\d\] ", found)) and f"{told[1]} = lib.autograd.grad([" in whole:
         return "two gradients of one walk are one tensor in torch"
-    if "elements" in found and "autograd.grad(" in whole and _torch_expands(lines):
+    if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
-    if "shares memory" in found and "autograd.grad(" in whole and _torch_expands(lines):
+    if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
         return "the gradients of one walk have memory of their own"
     if ".grad elements" in found and "nan" in found and re.search("hardtanh|relu6|shrink|elu|hardswish|logit", whole):
-        if _norch_spreads_nan(found):
+        if norch_spreads_nan(found):
             return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
-    if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and _overlaps(lines, told[1]):
+    if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and overlaps(lines, told[1]):
         return GAVE_UP + "norch writes what it has read completely"
-    if re.search("elements|shape", found) and STEPS.search(lines[-1]) and _rounded_otherwise(lines):
+    if re.search("elements|shape", found) and STEPS.search(lines[-1]) and rounded_otherwise(lines):
         return "rounding decides: the elements before a step differ in their last digits"
     if "elements" in found and "ldexp" in whole and not run([line for line in lines if "ldexp" not in line]):
         return "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0"
@@ -366,15 +385,39 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
             return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
     if "elements" in found and re.search(TAILED, whole):
-        if not run([re.sub(TAILED, _with_tail, line) for line in lines]):
+        if not run([re.sub(TAILED, with_tail, line) for line in lines]):
             return "torch's ndtr and gelu have lost their digits far below 0"
     if "elements" in found and re.search(HOOK_OF_VIEW, whole):
         if not run([re.sub(HOOK_OF_VIEW, r"\1", line) for line in lines]):
             return "torch loses the hooks of a view when it is written to"
-    if ".grad elements" in found and CHOOSING.search(whole) and _permuted(found):
+    if ".grad elements" in found and CHOOSING.search(whole) and pairs_of(found) and permuted(found):
         return "of equal elements any gets the gradient"
-    if "elements" in found and not found.startswith("at the end") and _zeros_have_signs(lines):
+    if "elements" in found and not found.startswith("at the end") and zeros_have_signs(lines):
         return "the sign of a zero"
+    if re.search("dtype=lib.u?int", whole) and differs_as_float32(found):
+        return "integers become float32, whose last digits differ"
+    if MATRIX.search(lines[-1] if not derived else whole) and meets_infinity(lines):
+        return "nothing is promised of a matrix that is not finite"
+    if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):
+        if meets_infinity(lines):
+            return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
+    if derived and "addcdiv" in whole and re.search("elements .*torch has .*inf", found):
+        return "torch divides by the square of the divisor, which underflows"
+    if re.search(DIVIDING, whole if derived else lines[-1]) and differs_in_signs_of_infinities(found):
+        return "the sign of a zero"
+    if re.search("copysign|signbit", lines[-1]) and meets_infinity(lines):
+        return "the sign of a NaN"
+    if derived and re.search(r"softplus\(v\d+, (0|False)\b", whole):
+        return "with a beta of 0 norch divides by it"
+    if "norch raises IndexError" in found and "torch computes" in found and has_no_elements(lines):
+        return REFUSED + "dims and indices of no elements"
+    if "requires_grad" in found and has_no_elements(lines):
+        return "of no elements nothing needs a gradient"
+    if "float16" in whole and re.search(r"_loss\(|cosine|\*\* 0\.5", lines[-1]):
+        if re.search("elements .*torch has .*(nan|inf)", found):
+            return "torch rounds to 16 bits on the way, where infinities and zeros come"
+    if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
+        return "torch negates an unsigned target, which wraps around"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
@@ -383,126 +426,3 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             if not run([line for line in lines if not re.search(cause, line)]):
                 return reason
     return None
-
-
-def _with_tail(call: re.Match[str]) -> str:
-    """The same function of a normal distribution, with all digits."""
-    return f"0.5 * lib.erfc({call[2]} * -(0.5 ** 0.5))" + (f" * {call[2]}" if "gelu" in call[1] else "")
-
-
-def _torch_expands(lines: Sequence[str]) -> bool:
-    """Whether elements of a gradient share memory in torch, and not in norch."""
-    pair = Pair()
-    for line in lines:
-        pair.step(line)
-        if told := re.match(r"(v\d+) = lib\.autograd\.grad\(", line):
-            ours, theirs = pair.ours.get(told[1]), pair.theirs.get(told[1])
-            if _is_expanded(theirs) and not _is_expanded(ours):
-                return True
-    return False
-
-
-def _overlaps(lines: Sequence[str], out: str) -> bool:
-    """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    written = pair.theirs[out]
-    others = [pair.theirs.get(name) for name in variables(lines[-1]) if name != out]
-    memory = written.untyped_storage().data_ptr()
-    tensors = [x for x in others if isinstance(x, torch.Tensor) and _places(x) != _places(written)]
-    return any(x.untyped_storage().data_ptr() == memory for x in tensors)
-
-
-def _places(x: torch.Tensor) -> tuple[Sequence[int], Sequence[int], int]:
-    """Which elements of its memory a tensor has."""
-    return x.shape, x.stride(), x.storage_offset()
-
-
-def _is_expanded(x: Any) -> bool:
-    """Whether elements of a tensor, or of one in a tuple, share memory."""
-    if isinstance(x, tuple):
-        return any(map(_is_expanded, x))
-    return x is not None and any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape))
-
-
-def _rounded_otherwise(lines: Sequence[str]) -> bool:
-    """Whether an operand of the last statement has other bits in torch."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    named = (
-        [pair.theirs.get(name) for name in variables(lines[-1])],
-        [pair.ours.get(name) for name in variables(lines[-1])],
-    )
-    return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
-
-
-def _variance_is_rounding(lines: Sequence[str]) -> bool:
-    """Whether some variance is 0 in one of the libraries, and not in the other."""
-    lines = [re.sub(r"^(v\d+) = (v\d+)\.corrcoef\(\)", r"\1 = \2.var(-1)", line) for line in lines]
-    names = [told[1] for line in lines if (told := re.match(r"(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
-    pair = Pair()
-    for line in lines if names else ():
-        pair.step(line)
-        for name in names:
-            if line.startswith(f"{name} = ") and name in pair.ours and name in pair.theirs:
-                ours, theirs = (x if isinstance(x, tuple) else (x,) for x in (pair.ours[name], pair.theirs[name]))
-                if any(_zeros(x) != _zeros(y) for x, y in zip(ours, theirs)):
-                    return True
-    return False
-
-
-def _zeros(x: Any) -> Any:
-    """Which elements of a tensor are 0, or whether a number is."""
-    return x == 0 if isinstance(x, (bool, int, float)) else (x == 0).tolist()
-
-
-def _zeros_have_signs(lines: Sequence[str]) -> bool:
-    """Whether operands of the last statement have zeros of other signs in torch, and nothing differs without these."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    signed = []
-    for name in variables(lines[-1]):
-        ours, theirs = pair.ours.get(name), pair.theirs.get(name)
-        if (
-            isinstance(theirs, torch.Tensor)
-            and theirs.is_floating_point()
-            and str(ours.tolist()) != str(theirs.tolist())
-        ):
-            signed.append(f"{name} = {name}.detach() + 0.0")
-    return bool(signed) and run([*lines[:-1], *signed, lines[-1]]) is None
-
-
-def _differs_in_zeros(found: str) -> bool:
-    """Whether elements differ only where one library has NaN and the other 0."""
-    pairs = [pair for pair in _pairs(found) if math.isnan(pair[0]) != math.isnan(pair[1])]
-    return bool(pairs) and all(x == 0 for pair in pairs for x in pair if not math.isnan(x))
-
-
-def _torch_spreads_nan(found: str) -> bool:
-    """Whether elements differ only where torch has NaN."""
-    pairs = _pairs(found)
-    return bool(pairs) and all(math.isnan(y) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
-
-
-def _norch_spreads_nan(found: str) -> bool:
-    """Whether elements differ only where norch has NaN."""
-    pairs = _pairs(found)
-    return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
-
-
-def _permuted(found: str) -> bool:
-    """Whether the libraries have the same elements in another order."""
-    ours, theirs = ([pair[k] for pair in _pairs(found)] for k in (0, 1))
-    pairs = zip(sorted(ours), sorted(theirs))
-    return bool(ours) and all(math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
-
-
-def _pairs(found: str) -> list[tuple[float, float]]:
-    """The elements of both libraries."""
-    if not (told := re.search(r"elements (.*), torch has (.*)", found)):
-        return []
-    ours, theirs = (re.findall(r"-?[\d.]+(?:e[-+]\d+)?|-?inf|nan", text) for text in told.groups())
-    return list(zip(map(float, ours), map(float, theirs)))

@@ -25,10 +25,11 @@ INEXACT = {
     "VonMises": 1e-4,
     "Multinomial": 1e-7,
 }  # what torch computes with fewer digits than the dtype has
+NAMES = {"nan": math.nan, "inf": math.inf}  # as repr writes them
 IN_PLACE = "modified by an inplace operation"
 SHAKEN = 1e-12  # how far a shaken number moves, relatively
 PHASES = 4  # in how many ways, as one alone may leave a number on its side of a step
-SHAKEN_NARROW = 1e-7  # the same in programs that compute in float32 here and there
+SHAKEN_NARROW = {"float32": 1e-7, "float16": 1e-3, "bfloat16": 1e-2}  # the same in programs that compute in these
 
 RUNNING = mmap.mmap(-1, 1)  # shared with the parent process: 1 while norch executes a statement
 
@@ -53,8 +54,8 @@ class Pair:
     """A program so far: the variables of both worlds, and those whose memory is laid out differently in them."""
 
     def __init__(self, ours: Any = norch, theirs: Any = torch) -> None:
-        self.ours: dict[str, Any] = {"lib": ours}
-        self.theirs: dict[str, Any] = {"lib": theirs}
+        self.ours: dict[str, Any] = {"lib": ours, **NAMES}
+        self.theirs: dict[str, Any] = {"lib": theirs, **NAMES}
         self.otherwise: set[str] = set()
         self.raised = False  # whether the last statement did
         self.halfway = False  # and torch may have done a part of it: reached some leaves, written some elements
@@ -150,7 +151,7 @@ def unsteady(lines: list[str]) -> bool:
 
     Equal numbers stay equal and zeros stay zeros, so that ties are no excuse.
     """
-    far = SHAKEN_NARROW if any("float32" in line for line in lines) else SHAKEN
+    far = max([SHAKEN, *(far for dtype, far in SHAKEN_NARROW.items() if any(f".{dtype}" in line for line in lines))])
     for phase in range(PHASES):
         pair = Pair(torch, torch)
         if any(pair.step(line, _shaken(line, far, phase)) for line in lines) or pair.finish():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import random
 import string
 from collections.abc import Callable, Sequence
@@ -18,6 +19,10 @@ SHAPES = [(), (1,), (2,), (3,), (2, 3), (3, 3), (3, 2), (1, 3), (2, 1), (2, 2, 3
 WEIGHTS = [3, 2, 3, 5, 8, 5, 5, 3, 3, 3, 2, 0.3, 0.2]
 VALUES = 12  # different tensors of a shape and dtype, so that their statements are compiled once
 THEMED = 0.3  # the share of programs in which every other statement is of one table
+WILD = 0.25  # the share of short programs of any dtype, with elements at which formulas break
+DTYPES = ["float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
+USUAL = [24, 1, 0, 0, 2, 0, 0, 0, 0, 2]  # how often each comes otherwise
+BREAKING = [math.nan, math.inf, -math.inf, -0.0, 0.0, 1.0, -1.0, 0.5, 300.0, 1e-30]
 LARGEST, RANK, GREATEST = 64, 5, 1e3  # size, rank and elements of the tensors that statements use again
 
 
@@ -40,6 +45,7 @@ class Program:
 
     def __init__(self, seed: str) -> None:
         self.rng = random.Random(seed)
+        self.wild = self.rng.random() < WILD
         self.pair = Pair()
         self.lines: list[str] = []
         self.found: str | None = None  # what differs between the worlds
@@ -53,7 +59,7 @@ class Program:
         """Draw statements until the program is complete, or the worlds differ."""
         for _ in range(self.rng.randint(1, 3)):
             self.leaf()
-        length = self.rng.randint(5, 40)
+        length = self.rng.randint(3, 8) if self.wild else self.rng.randint(5, 40)
         tables, weights = self.themed()
         while len(self.lines) < length and not self.ended:
             table = self.rng.choices(tables, weights)[0]
@@ -101,7 +107,8 @@ class Program:
         value = self.pair.theirs.get(name)
         if isinstance(value, torch.Tensor):
             small = value.numel() <= LARGEST and value.ndim <= RANK
-            if small and not (value.is_floating_point() and (value.detach().abs() > GREATEST).any()):
+            tame = self.wild or not (value.is_floating_point() and (value.detach().abs() > GREATEST).any())
+            if small and tame:
                 self.tensors.append(name)
         elif isinstance(value, (tuple, list)) and value and all(isinstance(x, torch.Tensor) for x in value):
             self.lists.append(name)
@@ -132,11 +139,11 @@ class Program:
     def leaf(self, shape: Sequence[int] | None = None, dtype: str = "") -> str:
         """A new tensor of given numbers."""
         rng = self.rng
-        shape = rng.choices(SHAPES, WEIGHTS)[0] if shape is None else shape
-        dtype = dtype or rng.choices(["float64", "int64", "bool", "float32"], [24, 2, 2, 1])[0]
-        grad = ", requires_grad=True" if dtype[0] == "f" and rng.random() < 0.7 else ""
+        shape = rng.choices(SHAPES, None if self.wild else WEIGHTS)[0] if shape is None else shape
+        dtype = dtype or (rng.choice(DTYPES) if self.wild else rng.choices(DTYPES, USUAL)[0])
+        grad = ", requires_grad=True" if "float" in dtype and rng.random() < 0.7 else ""
         name = self.name()
-        data = numbers(tuple(shape), dtype, rng.randrange(VALUES))
+        data = numbers(tuple(shape), dtype, rng.randrange(VALUES), self.wild)
         self.do(f"{name} = lib.tensor({data}, dtype=lib.{dtype}{grad})", name)
         return name
 
@@ -148,15 +155,18 @@ class Program:
 
 
 @functools.lru_cache(None)
-def numbers(shape: tuple[int, ...], dtype: str, number: int) -> str:
+def numbers(shape: tuple[int, ...], dtype: str, number: int, wild: bool = False) -> str:
     """The elements of a tensor, one of VALUES for a shape and dtype."""
     rng = random.Random(f"{shape} {dtype} {number}")
 
-    def nested(sizes: Sequence[int]) -> object:
-        if sizes:
-            return [nested(sizes[1:]) for _ in range(sizes[0])]
+    def element() -> object:
         if dtype == "bool":
             return rng.random() < 0.5
-        return rng.randint(-3, 3) if dtype == "int64" else round(rng.uniform(-2.5, 2.5), 3)
+        if "float" not in dtype:
+            return rng.randint(0 if dtype == "uint8" else -3, 3)
+        return rng.choice(BREAKING) if wild and rng.random() < 0.3 else round(rng.uniform(-2.5, 2.5), 3)
+
+    def nested(sizes: Sequence[int]) -> object:
+        return [nested(sizes[1:]) for _ in range(sizes[0])] if sizes else element()
 
     return repr(nested(shape))

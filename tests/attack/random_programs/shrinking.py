@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from .execution import run, unsteady, variables
+from .execution import NAMES, run, unsteady, variables
 
 TESTS = 250  # runs that one finding may cost
 
@@ -89,7 +89,7 @@ def _without(
 def _simpler(line: str) -> Iterator[str]:
     """The same statement with less in it."""
     if data := re.search(r"lib\.tensor\((.*?), dtype", line):
-        for smaller in _smaller(eval(data[1])):
+        for smaller in _smaller(eval(data[1], dict(NAMES))):
             yield line.replace(data[1], repr(smaller))
         if ", requires_grad=True" in line:
             yield line.replace(", requires_grad=True", "")

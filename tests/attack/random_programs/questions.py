@@ -1,0 +1,171 @@
+"""Questions about a difference: what its program has in it, and how the elements differ."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .execution import Pair, run, variables
+
+
+def with_tail(call: re.Match[str]) -> str:
+    """The same function of a normal distribution, with all digits."""
+    return f"0.5 * lib.erfc({call[2]} * -(0.5 ** 0.5))" + (f" * {call[2]}" if "gelu" in call[1] else "")
+
+
+def meets_infinity(lines: Sequence[str]) -> bool:
+    """Whether a floating variable before the last statement is not finite."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    for x in pair.theirs.values():
+        with contextlib.suppress(RuntimeError):  # a view that torch gives up
+            if isinstance(x, torch.Tensor) and x.is_floating_point() and not x.isfinite().all():
+                return True
+    return False
+
+
+def has_no_elements(lines: Sequence[str]) -> bool:
+    """Whether a tensor of the last statement has no elements."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    with contextlib.suppress(RuntimeError):  # a view that torch gives up
+        tensors = [pair.theirs.get(name) for name in variables(lines[-1])]
+        return any(isinstance(x, torch.Tensor) and not x.numel() for x in tensors)
+    return False
+
+
+def torch_expands(lines: Sequence[str]) -> bool:
+    """Whether elements of a gradient share memory in torch, and not in norch."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+        if told := re.match(r"(v\d+) = lib\.autograd\.grad\(", line):
+            ours, theirs = pair.ours.get(told[1]), pair.theirs.get(told[1])
+            if is_expanded(theirs) and not is_expanded(ours):
+                return True
+    return False
+
+
+def overlaps(lines: Sequence[str], out: str) -> bool:
+    """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    written = pair.theirs[out]
+    others = [pair.theirs.get(name) for name in variables(lines[-1]) if name != out]
+    memory = written.untyped_storage().data_ptr()
+    tensors = [x for x in others if isinstance(x, torch.Tensor) and places(x) != places(written)]
+    return any(x.untyped_storage().data_ptr() == memory for x in tensors)
+
+
+def places(x: torch.Tensor) -> tuple[Sequence[int], Sequence[int], int]:
+    """Which elements of its memory a tensor has."""
+    return x.shape, x.stride(), x.storage_offset()
+
+
+def is_expanded(x: Any) -> bool:
+    """Whether elements of a tensor, or of one in a tuple, share memory."""
+    if isinstance(x, tuple):
+        return any(map(is_expanded, x))
+    return x is not None and any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape))
+
+
+def rounded_otherwise(lines: Sequence[str]) -> bool:
+    """Whether an operand of the last statement has other bits in torch."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    named = (
+        [pair.theirs.get(name) for name in variables(lines[-1])],
+        [pair.ours.get(name) for name in variables(lines[-1])],
+    )
+    return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
+
+
+def variance_is_rounding(lines: Sequence[str]) -> bool:
+    """Whether some variance is 0 in one of the libraries, and not in the other."""
+    lines = [re.sub(r"^(v\d+) = (v\d+)\.corrcoef\(\)", r"\1 = \2.var(-1)", line) for line in lines]
+    names = [told[1] for line in lines if (told := re.match(r"(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
+    pair = Pair()
+    for line in lines if names else ():
+        pair.step(line)
+        for name in names:
+            if line.startswith(f"{name} = ") and name in pair.ours and name in pair.theirs:
+                ours, theirs = (x if isinstance(x, tuple) else (x,) for x in (pair.ours[name], pair.theirs[name]))
+                if any(zeros(x) != zeros(y) for x, y in zip(ours, theirs)):
+                    return True
+    return False
+
+
+def zeros(x: Any) -> Any:
+    """Which elements of a tensor are 0, or whether a number is."""
+    return x == 0 if isinstance(x, (bool, int, float)) else (x == 0).tolist()
+
+
+def zeros_have_signs(lines: Sequence[str]) -> bool:
+    """Whether operands of the last statement have zeros of other signs in torch, and nothing differs without these."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    signed = []
+    for name in variables(lines[-1]):
+        ours, theirs = pair.ours.get(name), pair.theirs.get(name)
+        if (
+            isinstance(theirs, torch.Tensor)
+            and theirs.is_floating_point()
+            and str(ours.tolist()) != str(theirs.tolist())
+        ):
+            signed.append(f"{name} = {name}.detach() + 0.0")
+    return bool(signed) and run([*lines[:-1], *signed, lines[-1]]) is None
+
+
+def differs_in_zeros(found: str) -> bool:
+    """Whether elements differ only where one library has NaN and the other 0."""
+    pairs = [pair for pair in pairs_of(found) if math.isnan(pair[0]) != math.isnan(pair[1])]
+    return bool(pairs) and all(x == 0 for pair in pairs for x in pair if not math.isnan(x))
+
+
+def torch_spreads_nan(found: str) -> bool:
+    """Whether elements differ only where torch has NaN."""
+    pairs = pairs_of(found)
+    return bool(pairs) and all(math.isnan(y) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+
+
+def norch_spreads_nan(found: str) -> bool:
+    """Whether elements differ only where norch has NaN."""
+    pairs = pairs_of(found)
+    return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+
+
+def differs_in_signs_of_infinities(found: str) -> bool:
+    """Whether elements differ only in the signs of infinities."""
+    pairs = [(x, y) for x, y in pairs_of(found) if not (math.isclose(x, y, rel_tol=1e-6) or x != x and y != y)]
+    return bool(pairs) and all(math.isinf(x) and x == -y for x, y in pairs)
+
+
+def differs_as_float32(found: str) -> bool:
+    """Whether elements differ no more than one rounding of float32 makes them."""
+    pairs = pairs_of(found)
+    return bool(pairs) and all(math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) or x != x and y != y for x, y in pairs)
+
+
+def permuted(found: str) -> bool:
+    """Whether the libraries have the same elements in another order."""
+    ours, theirs = (sorted((x != x, x if x == x else 0.0) for x in side) for side in zip(*pairs_of(found)))
+    close = (math.isclose(x[1], y[1], rel_tol=1e-6, abs_tol=1e-9) and x[0] == y[0] for x, y in zip(ours, theirs))
+    return all(close)
+
+
+def pairs_of(found: str) -> list[tuple[float, float]]:
+    """The elements of both libraries."""
+    if not (told := re.search(r"elements (.*), torch has (.*)", found)):
+        return []
+    ours, theirs = (re.findall(r"-?[\d.]+(?:e[-+]\d+)?|-?inf|nan", text) for text in told.groups())
+    return list(zip(map(float, ours), map(float, theirs)))
