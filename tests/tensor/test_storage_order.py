@@ -40,11 +40,12 @@ def test_reductions_do_not_depend_on_the_layout(layout, dtype, dim, lowest):
 @pytest.mark.parametrize("shape", [(5, 70), (2, 33, 70), (70, 3), (1, 4), (0, 4), (2, 3, 0)], ids=str)
 def test_softmax_does_not_depend_on_the_layout(dtype, shape):
     x = (norch.randn(*shape) * 30).to(getattr(norch, dtype))
+    rtol = 2**-10 if dtype == "float16" else 1e-5  # a last bit of float32 may round to the next float16
     for dim in range(len(shape)):
         for name in ("softmax", "log_softmax"):
             found = getattr(x, name)(dim)
             expected = getattr(x.movedim(dim, -1).contiguous(), name)(-1).movedim(-1, dim)
-            assert found.shape == x.shape and found.allclose(expected, atol=1e-6), name
+            assert found.shape == x.shape and found.allclose(expected, rtol, 1e-6), name
     assert norch.tensor([[norch.inf] * 4, [0.0] * 4]).softmax(0).isnan().sum() == 8
 
 
