@@ -171,10 +171,11 @@ globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*g
 
 _LATER = set(
     """
-    _dynamo _inductor accelerator backends compiler distributed distributions fft func functional fx hub jit mps
+    accelerator backends compiler distributed distributions fft func functional fx hub jit mps
     multiprocessing onnx overrides profiler random serialization signal special testing xpu
     """.split()
 )
+_COMPILERS = {"_dynamo", "_inductor"}  # PyTorch's, whose settings programs touch
 _PICTURES = {"Drawing", "draw_graph"}
 _missing = _absent("")
 
@@ -217,7 +218,7 @@ else:
             return sys.modules[__name__]
         if name == "vmap":
             return importlib.import_module(".func", __name__).vmap
-        return importlib.import_module("." + name, __name__) if name in _LATER else _missing(name)
+        return importlib.import_module("." + name, __name__) if name in _LATER | _COMPILERS else _missing(name)
 
 
 def __dir__() -> list[str]:

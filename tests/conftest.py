@@ -17,6 +17,8 @@ from norch import _C
 from norch.functions import generator
 from norch.functions import random as random_numbers
 
+generator.default_generator.manual_seed(0)  # for what test files draw when they are imported
+
 # "cuda" if there is a device, or if the library runs its kernels on the emulator (make CUDA=emu)
 DEVICES = ["cpu", "cuda"] if _C.lib.device_count() > 0 else ["cpu"]
 
@@ -37,7 +39,12 @@ ON_EACH_DEVICE = {
 
 @pytest.fixture(autouse=True)
 def unseeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins as a program does: layers draw as in the article until it calls `manual_seed`."""
+    """Each test begins as a program does: layers draw as in the article until it calls `manual_seed`.
+
+    But it draws the same numbers in each run.
+    """
+    random.seed(0)
+    generator.default_generator.manual_seed(0)
     monkeypatch.setattr(generator, "_seeded", False)
 
 
