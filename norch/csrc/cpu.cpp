@@ -209,7 +209,6 @@ bool assign_row(const T* x, T* out, int64_t n, int64_t step) {
 // the same step as they are written; false for others.
 template <class T>
 bool assign_rows(const Tensor& x, Tensor& out) {
-    enum { NEAR_ROW = 8192 };  // bytes in the first cache that a plain loop copies sooner than the C library
     Layout<2> layout = collapse<2>({&x, &out});
     const int last = layout.ndim - 1;
     for (int d = 0; d < last; d++)
@@ -220,7 +219,6 @@ bool assign_rows(const Tensor& x, Tensor& out) {
         !(plain || (step == out_step && step != 0)))
         return false;
     if (n > PIECE) return last == 0 && plain && assign_row(data_as<const T>(x), data_as<T>(out), n, step);
-    const bool is_near = last > 0 && layout.strides[0][last - 1] == 0 && n * int64_t(sizeof(T)) <= NEAR_ROW;
     parallel_for(layout.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
         Odometer<2> at(layout, last);
         at.seek(begin);
@@ -228,10 +226,7 @@ bool assign_rows(const Tensor& x, Tensor& out) {
             const T* from = data_as<const T>(x) + at.offset[0];
             T* to = data_as<T>(out) + at.offset[1];
             if (step == 1 && out_step == 1) {
-                if (is_near)
-                    copy_row(from, to, n);
-                else
-                    memmove(to, from, size_t(n) * sizeof(T));
+                copy_row(from, to, n);
             } else if (out_step == 1) {
                 copy_line<T, false>(to, const_cast<T*>(from), n, step);
             } else {

@@ -268,7 +268,8 @@ class ElementaryMethods:
         >>> norch.tensor([1.0, 4.0]).nextafter(norch.tensor([1.0, 4.0]))
         tensor([1., 4.])
         """
-        if not isinstance(other, (int, float)) and (kind := result_type(self, other)) in HALVES:
+        halves = self.dtype in HALVES or getattr(other, "dtype", None) in HALVES
+        if halves and not isinstance(other, (int, float)) and (kind := result_type(self, other)) in HALVES:
             with no_grad():
                 result = _next_half(self.to(kind), other.to(kind))
             return recorded(result, NextafterBackward, (self, other))

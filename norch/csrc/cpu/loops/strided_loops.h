@@ -309,7 +309,7 @@ template <class From, class To>
 void assign_loop(const Run& run) {
     if constexpr (std::is_same<From, To>::value)
         if (!run.repeats[0]) {
-            memmove(run.data[1], run.data[0], size_t(run.n) * sizeof(To));
+            copy_row(reinterpret_cast<const To*>(run.data[0]), reinterpret_cast<To*>(run.data[1]), run.n);
             return;
         }
     with_operand<From>(run, 0, [&](auto x) {
