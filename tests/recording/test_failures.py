@@ -128,6 +128,7 @@ def test_peak_memory_is_at_most_that_of_eager():
     peaks = []
     for function in (chain, norch.compile(chain)):
         x = norch.randn(100_000)
+        function(x)  # what the first call keeps, such as the number 1.5, does not count
         norch.empty_cache()
         before = norch.memory_reserved()
         for _ in range(5):  # the last call alone fills the cache with what it gives back
