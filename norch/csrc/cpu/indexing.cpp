@@ -200,17 +200,19 @@ void put(const Tensor& x, const Tensor& places, const Placing& placing, const Te
 
 // Calls f(x, places, out) for parts that write to different places, on several threads: of the longest dimension that
 // is not indexed. Each goes through the others in row order, so that the last of several values at one place wins.
+// Rows that have one place are not parted: a thread adds them sooner than lines move between the caches of several.
 template <class F>
 void for_parts(const Tensor& x, const Tensor& places, bool apart, const Tensor& out, F f) {
     int widest = -1;
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] != 0 && out.shape[d] > 1 && (widest < 0 || out.shape[d] > out.shape[widest])) widest = d;
     if (out.size <= SMALL_WORK) return f(x, places, out);
-    if (widest < 0 || !apart) {
+    const bool in_row = widest >= 0 && widest == out.ndim - 1;
+    if (widest < 0 || !apart || (in_row && places.strides[widest] == 0)) {
         const Unlocked unlocked;
         return f(x, places, out);
     }
-    const int64_t n = out.shape[widest], share = widest == out.ndim - 1 ? n / thread_count() : 1;
+    const int64_t n = out.shape[widest], share = in_row ? n / thread_count() : 1;
     const int64_t least = 1 + SMALL_WORK / (out.size / n), grain = least > share ? least : share;
     parallel_for(n, grain, [&](int64_t begin, int64_t end) {
         f(part_of(x, widest, begin, end), part_of(places, widest, begin, end), part_of(out, widest, begin, end));
