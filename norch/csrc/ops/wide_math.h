@@ -1,6 +1,6 @@
 // tan, asin, acos, atan, atan2, sinh, cosh, asinh, acosh, atanh, exp2, log2, log10, hypot, fmod, remainder,
-// floor_divide, frexp and nextafter of floats, exp and log of doubles. Most are computed in double and rounded once: hardly more than 1/2 ULP
-// from the true value (tools/ulps.cpp walks all floats, tests/tables/test_formulas.py some).
+// floor_divide, frexp and nextafter of floats, exp and log of doubles. Most are computed in double and rounded once:
+// hardly more than 1/2 ULP from the true value (tools/ulps.cpp walks all floats, tests/tables/test_formulas.py some).
 //
 // Like vector_math.h: no branches, so that loops become vectors; denormals, infinities and NaN are right. Series are
 // Taylor's unless said otherwise. On a GPU, where doubles are slow, the CUDA library's functions serve.
