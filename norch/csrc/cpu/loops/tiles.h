@@ -141,8 +141,8 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
     if (size == 8) copy(static_cast<Word8*>(nullptr));
 }
 
-// Copies a row. (Calling memcpy takes longer for a short one, and 15 times as long on some processors where the copy lies
-// a few bytes behind the row, modulo a page.)
+// Copies a row. (memcpy takes longer for a short one, and on some processors much longer for a copy that lies a few bytes
+// behind the row, modulo a page.)
 template <class T>
 inline void copy_row(const T* from, T* to, int64_t n) {
     enum { BLOCK = 64 / sizeof(T) };
