@@ -163,7 +163,7 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
         for_each_group<1>(sizes, tensors, [&](int64_t group, T* const* rows) {
             const T* from = rows[0];
             T* to = rows[1];
-            const T centre = T(row_sum(from, n) / double(n));
+            const T centre = T(row_sum<T>(n, [=](int64_t i) { return from[i]; }) / double(n));
             const T spread =
                 T(row_sum<T>(n, [=](int64_t i) { return (from[i] - centre) * (from[i] - centre); }) / double(n));
             data_as<T>(mean)[group] = centre;

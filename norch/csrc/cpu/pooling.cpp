@@ -287,7 +287,7 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
                 for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
                     const T* run = from + start;
                     if (length >= TAIL)
-                        sum += T(row_sum(run, length));
+                        sum += T(row_sum<T>(length, [=](int64_t j) { return run[j]; }));
                     else
                         for (int64_t j = 0; j < length; j++) sum += run[j];
                 });

@@ -18,7 +18,6 @@ namespace {
 
 enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
-    AHEAD = 1024,      // elements that are fetched before they are needed
     LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats
     TAIL_BYTES = 64,   // the same, for the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
@@ -31,32 +30,21 @@ enum {
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
 
-// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...; what is left goes through fewer
-// lanes.
-template <class Op, int BYTES = LANE_BYTES, class T>
+// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...; of what is left, fewer lanes.
+template <class Op, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
     using Total = typename Op::Total;
-    constexpr bool many = BYTES > TAIL_BYTES && std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
-    enum { LANES = (many ? 2 : 1) * BYTES / sizeof(Partial) };
+    constexpr bool many = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
+    enum { LANES = (many ? 2 : 1) * LANE_BYTES / sizeof(Partial), TAIL = TAIL_BYTES / sizeof(Partial) };
+    auto combine = [](Partial a, Partial b) { return Op::combine(a, b); };
+    auto term = [=](int64_t i) { return Op::lift(x[i]); };
+    const Partial empty = Partial(Op::empty());
     Total total = Op::empty();
     int64_t i = 0;
-    auto fetch = [=](int64_t start) {
-        for (int line = 0; line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + start + AHEAD + line);
-    };
-    if (n >= LANES) {
-        Partial lanes[LANES];
-        fetch(0);
-        for (int j = 0; j < LANES; j++) lanes[j] = Op::lift(x[j]);
-        for (i = LANES; i + LANES <= n; i += LANES) {
-            fetch(i);
-            for_lanes<LANES>(lanes, [=](Partial lane, int j) { return Op::combine(lane, Op::lift(x[i + j])); });
-        }
-        total = fold<LANES>(lanes, [](Partial a, Partial b) { return Op::combine(a, b); });
-    }
-    if constexpr (BYTES > TAIL_BYTES)
-        if (i < n) return Op::combine(total, reduce_chunk<Op, TAIL_BYTES>(x + i, n - i));
-    for (; i < n; i++) total = Op::combine(total, Total(Op::lift(x[i])));
+    if (LANES <= n) total = in_lanes<LANES>(empty, i, n, term, combine);
+    if (i + TAIL <= n) total = Op::combine(total, Total(in_lanes<TAIL>(empty, i, n, term, combine)));
+    for (; i < n; i++) total = Op::combine(total, Total(term(i)));
     return total;
 }
 
@@ -243,7 +231,8 @@ void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_
             add_rows<Op>(x + k * height * row, smaller(height, rows - k * height), row, columns, step, piece);
         }
     });
-    for (int64_t c = width; c < pieces * columns; c++) totals[c % width] = Op::combine(totals[c % width], totals[c]);
+    for (int64_t start = width; start < pieces * columns; start += width)
+        INDEPENDENT for (int64_t c = 0; c < width; c++) totals[c] = Op::combine(totals[c], totals[start + c]);
     add_rows<Op>(x + rows * row, reduced.shape[0] % abreast, reduced.strides[0][0], width, step, totals.data);
     write_results<Op>(totals.data, width, repeats, out, kept.strides[1][across]);
 }

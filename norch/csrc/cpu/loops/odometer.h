@@ -70,6 +70,19 @@ inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
     return lanes[0];
 }
 
+// Combines term(i), term(i + 1), ... in N partial results, as long as N terms are left before `end`, of which there are
+// N at first: a loop that surely runs keeps its lanes in registers.
+template <int N, class T, class F, class G>
+inline __attribute__((always_inline)) T in_lanes(T empty, int64_t& i, int64_t end, F term, G combine) {
+    T lanes[N];
+    for (int j = 0; j < N; j++) lanes[j] = empty;
+    do {
+        for_lanes<N>(lanes, [=](T lane, int j) { return combine(lane, term(i + j)); });
+        i += N;
+    } while (i + N <= end);
+    return fold<N>(lanes, combine);
+}
+
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 inline void swap(int64_t& x, int64_t& y) {

@@ -39,30 +39,18 @@ double row_sum(int64_t n, F term, G last, H ahead) {
     return row_sum_in_lanes<T, LANES>(n, term, last, ahead);
 }
 
-// The same for terms that are too cheap to vectorise the tail.
+// The same for cheap terms, whose last ones are added one by one.
 template <class T, class F>
 double row_sum(int64_t n, F term) {
-    auto last = [=](int64_t i, int64_t count) {
-        T sum = 0;
-        for (int64_t j = i; j < i + count; j++) sum += term(j);
-        return sum;
-    };
-    return row_sum<T>(n, term, last, [](int64_t) {});
-}
-
-// The sum of a row. What follows it is fetched before it is needed, the beginning of the next row as well.
-template <class T>
-double row_sum(const T* x, int64_t n) {
-    enum { AHEAD = 4096 / sizeof(T), LINE = 64 / sizeof(T) };
-    auto last = [=](int64_t i, int64_t count) {
-        T sum = 0;
-        for (int64_t j = i; j < i + count; j++) sum += x[j];
-        return sum;
-    };
-    auto ahead = [=](int64_t i) {
-        for (int line = 0; line < LANES; line += LINE) __builtin_prefetch(x + i + AHEAD + line);
-    };
-    return row_sum<T>(n, [=](int64_t i) { return x[i]; }, last, ahead);
+    auto add = [](T a, T b) { return a + b; };
+    double total = 0;
+    for (int64_t i = 0; i < n;) {
+        const int64_t end = i + CHUNK < n ? i + CHUNK : n;
+        if (i + LANES <= end) total += in_lanes<LANES>(T(0), i, end, term, add);
+        if (i + TAIL <= end) total += in_lanes<TAIL>(T(0), i, end, term, add);
+        for (; i < end; i++) total += term(i);
+    }
+    return total;
 }
 
 }  // namespace NORCH_ISA
