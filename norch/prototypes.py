@@ -183,6 +183,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     **{f"{name}_step": (STATUS, [c_int32, ARRAY, ARRAY]) for name in OPTIMIZERS},
     "moved_tensor": (RESULT, [TENSOR, TENSOR, c_double, c_double]),
+    "normalize_by_tensor": (RESULT, [TENSOR] * 5 + [c_double]),
     "newton_schulz_tensor": (RESULT, [TENSOR, c_double, c_double, c_double, c_int32]),
     "use_python": (None, [ARRAY, ARRAY]),
     "know_objects": (None, [ARRAY]),
@@ -319,7 +320,7 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "normal_into",
     "expect_range bernoulli_into exponential_into uniform_tensor normal_tensor integers_tensor roll_tensor pad_tensor",
     "moved_tensor glu_tensor glu_backward pad_backward class_margin_tensor class_margin_backward row_pairs_tensor",
-    "row_pairs_backward newton_schulz_tensor",
+    "row_pairs_backward newton_schulz_tensor normalize_tensor normalize_backward normalize_by_tensor",
     "repeat_tensor interleave_tensor one_hot_tensor diag_embed_tensor eye_tensor",
     "arange_tensor integer_arange_tensor linspace_tensor product_tensor added_product_tensor bernoulli_tensor",
 }

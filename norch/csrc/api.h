@@ -440,6 +440,8 @@ API Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Ten
                                 int64_t outer, int64_t groups, int32_t affine, double eps, int32_t needed);
 // A running statistic after a batch: running (1 - momentum) + momentum * factor * fresh, in the dtype of `running`.
 API Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double factor);
+// (x - mean) / sqrt(variance + eps) * weight + bias of each channel
+API Tensor* normalize_by_tensor(Tensor* x, Tensor* weight, Tensor* bias, Tensor* mean, Tensor* variance, double eps);
 // Attention (ops/attention.h): query [..., L, E], key [..., S, E], value [..., S, V], whose leading sizes broadcast, and a
 // mask that broadcasts to [..., L, S], of bool or of numbers in the wide dtype, or null.
 //      results: [..., L, V], and the logarithms of the sums [..., L] that attention_backward wants

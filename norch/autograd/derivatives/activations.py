@@ -7,9 +7,9 @@ As everywhere, `backward` is the formula, in tensor operations, and `fused` the 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
-from ..._C import lib, number
+from ..._C import Handle, lib, number
 from ...operation import check, check_operand, recorded, wrap
 from ..function import Function, Gradients
 from .joining import cat
@@ -161,7 +161,7 @@ class HardswishBackward(_SlopeBackward):
 
 def leaky_relu(x: Tensor, slope: float) -> Tensor:
     """x if x > 0, else slope x"""
-    return recorded(_with_number(lib.leaky_relu_tensor, x, slope), LeakyReluBackward, (x,), slope)
+    return recorded(wrap(lib.leaky_relu_tensor(x._ptr, _parameter(slope))), LeakyReluBackward, (x,), slope)
 
 
 def prelu(x: Tensor, slopes: Tensor) -> Tensor:
@@ -171,28 +171,28 @@ def prelu(x: Tensor, slopes: Tensor) -> Tensor:
 
 def elu(x: Tensor, alpha: float) -> Tensor:
     """x if x > 0, else alpha (e^x - 1)"""
-    return recorded(_with_number(lib.elu_tensor, x, alpha), EluBackward, (x,), alpha)
+    return recorded(wrap(lib.elu_tensor(x._ptr, _parameter(alpha))), EluBackward, (x,), alpha)
 
 
 def softplus(x: Tensor, threshold: float) -> Tensor:
     """log(1 + e^x), or x if x > threshold"""
-    return recorded(_with_number(lib.softplus_tensor, x, threshold), SoftplusBackward, (x,), threshold)
+    return recorded(wrap(lib.softplus_tensor(x._ptr, _parameter(threshold))), SoftplusBackward, (x,), threshold)
 
 
 def hardtanh(x: Tensor, low: float, high: float) -> Tensor:
     """x moved into [low, high]"""
-    bounds = (check_operand(bound, "hardtanh")._ptr for bound in (low, high))
-    return recorded(wrap(lib.clamp_tensor(x._ptr, *bounds)), HardtanhBackward, (x,), low, high)
+    least, most = check_operand(low, "hardtanh"), check_operand(high, "hardtanh")
+    return recorded(wrap(lib.clamp_tensor(x._ptr, least._ptr, most._ptr)), HardtanhBackward, (x,), low, high)
 
 
 def hardshrink(x: Tensor, size: float) -> Tensor:
     """0 if |x| <= size, else x"""
-    return recorded(_with_number(lib.hardshrink_tensor, x, size), ShrinkBackward, (x,), size)
+    return recorded(wrap(lib.hardshrink_tensor(x._ptr, _parameter(size))), ShrinkBackward, (x,), size)
 
 
 def softshrink(x: Tensor, size: float) -> Tensor:
     """0 if |x| <= size, else x moved towards 0 by size"""
-    return recorded(_with_number(lib.softshrink_tensor, x, size), ShrinkBackward, (x,), size)
+    return recorded(wrap(lib.softshrink_tensor(x._ptr, _parameter(size))), ShrinkBackward, (x,), size)
 
 
 def threshold(x: Tensor, limit: float, value: float) -> Tensor:
@@ -201,11 +201,13 @@ def threshold(x: Tensor, limit: float, value: float) -> Tensor:
     return recorded(result, ThresholdBackward, (x,), limit)
 
 
-def _with_number(function: Callable[..., int], *operands: Any) -> Tensor:
-    *tensors, parameter = operands
-    if not isinstance(parameter, (int, float)):
-        raise TypeError(f"an activation has a number as its parameter, got {type(parameter).__name__}")
-    return wrap(function(*[x._ptr for x in tensors], number(float(parameter))._ptr))
+def _parameter(value: Any) -> Handle:
+    """The parameter of an activation, a number, as C takes it."""
+    if type(value) is not float:
+        if not isinstance(value, (int, float)):
+            raise TypeError(f"an activation has a number as its parameter, got {type(value).__name__}")
+        value = float(value)
+    return number(value)._ptr
 
 
 class _ParametricBackward(Function):
@@ -223,7 +225,7 @@ class LeakyReluBackward(_ParametricBackward):
         return [(self.x > 0)._choose(gradient, self.parameter * gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [_with_number(lib.leaky_relu_backward_tensor, gradient, self.x, self.parameter)]
+        return [wrap(lib.leaky_relu_backward_tensor(gradient._ptr, self.x._ptr, _parameter(self.parameter)))]
 
 
 class PReluBackward(Function):
@@ -253,7 +255,7 @@ class EluBackward(_ParametricBackward):
         return [gradient * positive._choose(1.0, self.parameter * positive._choose(0.0, x).exp())]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [gradient * _with_number(lib.elu_slope_tensor, self.x, self.parameter)]
+        return [gradient * wrap(lib.elu_slope_tensor(self.x._ptr, _parameter(self.parameter)))]
 
 
 class SoftplusBackward(_ParametricBackward):
@@ -263,7 +265,7 @@ class SoftplusBackward(_ParametricBackward):
         return [gradient * (self.x > self.parameter)._choose(1.0, self.x.sigmoid())]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [gradient * _with_number(lib.softplus_slope_tensor, self.x, self.parameter)]
+        return [gradient * wrap(lib.softplus_slope_tensor(self.x._ptr, _parameter(self.parameter)))]
 
 
 class ShrinkBackward(_ParametricBackward):
@@ -273,7 +275,7 @@ class ShrinkBackward(_ParametricBackward):
         return [(self.x.detach().abs() <= self.parameter)._choose(0.0, gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [_with_number(lib.shrink_backward_tensor, gradient, self.x, self.parameter)]
+        return [wrap(lib.shrink_backward_tensor(gradient._ptr, self.x._ptr, _parameter(self.parameter)))]
 
 
 class ThresholdBackward(_ParametricBackward):
@@ -283,7 +285,7 @@ class ThresholdBackward(_ParametricBackward):
         return [(self.x.detach() <= self.parameter)._choose(0.0, gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [_with_number(lib.floor_backward_tensor, gradient, self.x, self.parameter)]
+        return [wrap(lib.floor_backward_tensor(gradient._ptr, self.x._ptr, _parameter(self.parameter)))]
 
 
 class HardtanhBackward(Function):
@@ -298,7 +300,7 @@ class HardtanhBackward(Function):
         return [(x <= self.low).logical_or(x >= self.high)._choose(0.0, gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        above = _with_number(lib.floor_backward_tensor, gradient, self.x, self.low)
+        above = wrap(lib.floor_backward_tensor(gradient._ptr, self.x._ptr, _parameter(self.low)))
         check(lib.ceiling_backward_into(above._ptr, above._ptr, self.x._ptr, check_operand(self.high, "hardtanh")._ptr))
         return [above]
 

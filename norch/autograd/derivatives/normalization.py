@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._C import int64_array, lib, number
-from ...operation import address, computed, mode, recorded, several, wrap
+from ..._C import lib
+from ...operation import address, computed, recorded, several, wrap
 from ...types import Operand
 from ..function import Function, Gradients
 
@@ -39,19 +39,10 @@ def normalize_by(
     x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, variance: Tensor, eps: float
 ) -> Tensor:
     """(x - mean) / sqrt(variance + eps) * weight + bias of each channel, by a mean and a variance without a graph."""
-    scale = wrap(lib.rsqrt_tensor(wrap(lib.add_tensor(variance._ptr, number(eps)._ptr))._ptr))
-    if weight is not None:
-        scale = wrap(lib.elementwise_mul_tensor(scale._ptr, weight._ptr))
-    shift = wrap(lib.elementwise_mul_tensor(mean._ptr, scale._ptr))
-    shift = wrap(lib.neg_tensor(shift._ptr) if bias is None else lib.sub_tensor(bias._ptr, shift._ptr))
-    shape = int64_array((1, -1, *(1,) * (x.ndim - 2)))
-    by_channel = [wrap(lib.view_tensor(each._ptr, shape, x.ndim)) for each in (scale, shift)]
-    result = scale_and_shift(x, *by_channel)
+    operands = x._ptr, address(weight), address(bias), mean._ptr, variance._ptr
     settings = x.shape[0], x.shape[1], BY_GROUP, eps
-    if not mode.enabled:
-        return result
-    kept = [wrap(lib.clone_tensor(each._ptr)) for each in (mean, variance)]  # training changes the running ones
-    return recorded(result, NormalizeByBackward, (x, weight, bias), *kept, settings)
+    result = wrap(lib.normalize_by_tensor(*operands, eps))
+    return recorded(result, NormalizeByBackward, (x, weight, bias), mean, variance, settings)
 
 
 class _NormalizeBackward(Function):
@@ -108,6 +99,12 @@ class NormalizeBackward(_NormalizeBackward):
 class NormalizeByBackward(_NormalizeBackward):
     """z = y w + b, y = (x - m) r, r = 1 / sqrt(v + eps), by m and v that are given: dL/dx = G w r; dL/dw is the sum of
     G y and dL/db that of G, for each channel"""
+
+    def __init__(
+        self, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, variance: Tensor, settings: Settings
+    ) -> None:
+        mean, variance = (wrap(lib.clone_tensor(each._ptr)) for each in (mean, variance))  # training changes them
+        super().__init__(x, weight, bias, mean, variance, settings)
 
     def backward(self, gradient: Tensor) -> Gradients:
         others = (0, *range(2, gradient.ndim))

@@ -90,3 +90,17 @@ Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double fac
         return moved->dtype == running->dtype ? std::move(moved) : cast(*moved, running->dtype);
     });
 }
+
+Tensor* normalize_by_tensor(Tensor* x, Tensor* weight, Tensor* bias, Tensor* mean, Tensor* variance, double eps) {
+    return build([&] {
+        const Owned distance = real_number(eps), spread = taken(add_tensor(variance, distance.tensor));
+        Owned scale = taken(rsqrt_tensor(spread.tensor));
+        if (weight) scale = taken(elementwise_mul_tensor(scale.tensor, weight));
+        Owned shift = taken(elementwise_mul_tensor(mean, scale.tensor));
+        shift = taken(bias ? sub_tensor(bias, shift.tensor) : neg_tensor(shift.tensor));
+        const int64_t by_channel[MAX_DIMS] = {1, -1, 1, 1, 1, 1, 1, 1};
+        scale = taken(view_tensor(scale.tensor, by_channel, x->ndim));
+        shift = taken(view_tensor(shift.tensor, by_channel, x->ndim));
+        return taken(scale_and_shift_tensor(x, scale.tensor, shift.tensor));
+    });
+}

@@ -54,6 +54,9 @@ struct RowTaps {
         for (int64_t j = 0; j < seen.count; j++) seen[j] = window.x.outputs(j);
     }
 
+    // Whether the first tap across sees the image from each output.
+    bool begins_inside() const { return seen.count && seen.data[0].begin == 0 && seen.data[0].end == window.x.out; }
+
     // Calls f(outputs, start, is first) for each tap at a row of the result: output o of these sees element
     // start + o * stride of the image.
     template <class F>
@@ -76,10 +79,11 @@ template <class T>
 void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const Taps* across,
                     const RowTaps& taps) {
     const Axis& axis = window.x;
+    const bool begins_inside = taps.begins_inside();
     for (int64_t oz = 0; oz < window.z.out; oz++)
         for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += axis.out) {
             taps.for_each(oz, oy, [=](const Span& seen, int64_t start, bool is_first) {
-                if (is_first && seen.begin == 0 && seen.end == axis.out)
+                if (is_first && begins_inside)
                     return for_span(seen, axis.stride, [=](int64_t o, int64_t i) {
                         out[o] = x[start + i];
                         indices[o] = start + i;
@@ -137,9 +141,9 @@ void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Wi
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t inputs = window.inputs(), outputs = window.outputs();
-        Scratch<Taps> columns(window.x.out);  // the same for all rows
         const RowTaps taps(window);
-        for (int64_t o = 0; o < window.x.out; o++) columns[o] = Taps(window.x, o);
+        Scratch<Taps> columns(taps.begins_inside() ? 0 : window.x.out);  // the same for all rows
+        for (int64_t o = 0; o < columns.count; o++) columns[o] = Taps(window.x, o);
         for_each_image(x, is_adaptive(window.x) ? inputs : outputs * window.taps(), [&](int64_t i) {
             const T* from = data_as<const T>(x) + i * inputs;
             T* to = data_as<T>(out) + i * outputs;

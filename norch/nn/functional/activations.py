@@ -196,10 +196,12 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise RuntimeError("hardtanh: expected numbers, got norch.bool")
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
-    low, high = (fitting(bound, input.dtype, "hardtanh") for bound in (min_val, max_val))
+    low, high = fitting(min_val, input.dtype, "hardtanh"), fitting(max_val, input.dtype, "hardtanh")
     return apply_to(lambda x: kernels.hardtanh(x, low, high), input, inplace)
 
 
 def apply_to(function: Callable[[Tensor], Tensor], x: Tensor, inplace: bool) -> Tensor:
     """function(x), written into x if `inplace`; backward then reads a copy of x, which nobody overwrites."""
-    return x.copy_(function(x.clone())) if flag(inplace, "inplace") else function(x)
+    if inplace is False or not flag(inplace, "inplace"):
+        return function(x)
+    return x.copy_(function(x.clone()))

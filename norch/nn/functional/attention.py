@@ -75,9 +75,10 @@ def attended(
         return (dropout(weights, dropout_p) if dropout_p else weights) @ value
     if mask is not None and mask.dtype.itemsize == 2:  # before it is expanded
         mask = mask.float()
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:  # the kernel's gradients have the common shape
-        operands = (query, key, value)
-        common = broadcast_shapes(*(x.shape[:-2] for x in operands), name="scaled_dot_product_attention")
+    operands = (query, key, value)
+    leading = [x.shape[:-2] for x in operands]
+    if not leading[0] == leading[1] == leading[2]:  # the kernel's gradients have the common shape
+        common = broadcast_shapes(*leading, name="scaled_dot_product_attention")
         query, key, value = (x.expand(*common, *x.shape[-2:]) for x in operands)
     settings = Settings(scale, causal, dropout_p, *(draw_of(None) if dropout_p else (0, 0)))
     return kernels.attention(query, key, value, mask, settings)
@@ -105,9 +106,13 @@ def checked_mask(name: str, mask: Tensor | None, query: Tensor) -> Tensor | None
 
 
 def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
-    name = "scaled_dot_product_attention"
-    shapes = f"query {list(query.shape)}, key {list(key.shape)} and value {list(value.shape)}"
-    if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise ShapeError(f"{name}: {shapes}, expected at least 2 dimensions each")
-    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
-        raise ShapeError(f"{name}: {shapes}, expected query [..., L, E], key [..., S, E], value [..., S, V]")
+    q, k, v = query.shape, key.shape, value.shape
+    if min(len(q), len(k), len(v)) < 2:
+        expected = "at least 2 dimensions each"
+    elif q[-1] != k[-1] or k[-2] != v[-2]:
+        expected = "query [..., L, E], key [..., S, E], value [..., S, V]"
+    else:
+        return
+    raise ShapeError(
+        f"scaled_dot_product_attention: query {list(q)}, key {list(k)} and value {list(v)}, expected {expected}"
+    )

@@ -80,8 +80,9 @@ def _batch_norm(
     if not training:
         if running_mean is None or running_var is None:
             raise RuntimeError("batch_norm: expected running_mean and running_var when not training")
-        given = [x for x in (input, running_mean, running_var, weight, bias) if x is not None]
-        if all(x.dtype is input.dtype for x in given) and running_mean._edge is running_var._edge is None:
+        others, dtype = (running_mean, running_var, weight, bias), input.dtype
+        mixed = [x for x in others if x is not None and x.dtype is not dtype]
+        if not mixed and running_mean._edge is running_var._edge is None:
             return kernels.normalize_by(input, weight, bias, running_mean, running_var, eps)
         shape = _by_channel(input)
         rate = (running_var + eps).rsqrt()

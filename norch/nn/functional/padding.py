@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Callable, Sequence
 
 from ..._C import ShapeError
 from ...arguments import sizes_of
 from ...autograd.derivatives.padding import CIRCULAR, REFLECT, REPLICATE, padded
 from ...tensor import Tensor
-from ...types import shown
+from ...types import Size, shown
 from .checks import check_tensors
 
 __all__ = ["pad"]
@@ -34,31 +35,41 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     amounts = sizes_of((list(pad),), "pad")
     if mode == "constant":
         return padded(input, amounts, 0 if value is None else value)
-    if len(amounts) % 2 or len(amounts) > 2 * input.ndim:
-        raise ShapeError(f"pad: {len(amounts)} amounts for shape {list(input.shape)}, expected a pair a dimension")
-    pairs = {input.ndim - 1 - k: (amounts[2 * k], amounts[2 * k + 1]) for k in range(len(amounts) // 2)}
+    code, pairs, added = _plan(mode, tuple(amounts), input.shape)
+    if value is not None and value != 0:
+        raise ValueError(f"pad: mode {shown(mode)} takes no value, got {value}")
+    if code == CIRCULAR:  # what is cropped does not come back at the other end
+        input, amounts = _cropped(input, pairs), added
+    return padded(input, amounts, 0, code) if any(amounts) else input
+
+
+@functools.lru_cache(256)  # layers repeat theirs
+def _plan(mode: str, amounts: tuple[int, ...], shape: Size) -> tuple[int, dict[int, tuple[int, int]], list[int]]:
+    """Of a mode other than "constant": how C calls it, the amounts by axis, and those that are not negative.
+
+    Raises the errors of `pad`.
+    """
+    rank = len(shape)
+    if len(amounts) % 2 or len(amounts) > 2 * rank:
+        raise ShapeError(f"pad: {len(amounts)} amounts for shape {list(shape)}, expected a pair a dimension")
+    pairs = {rank - 1 - k: (amounts[2 * k], amounts[2 * k + 1]) for k in range(len(amounts) // 2)}
     for axis, (before, after) in pairs.items():
-        if input.shape[axis] + before + after < 0:
-            raise ShapeError(f"pad: {before} and {after} leave less than nothing of {list(input.shape)} along {axis}")
+        if shape[axis] + before + after < 0:
+            raise ShapeError(f"pad: {before} and {after} leave less than nothing of {list(shape)} along {axis}")
     if mode not in _MODES:
         raise NotImplementedError(
             f"pad: mode is {shown(mode)}, expected 'constant', 'reflect', 'replicate' or 'circular'"
         )
-    if value is not None and value != 0:
-        raise ValueError(f"pad: mode {shown(mode)} takes no value, got {value}")
-    if not 1 <= len(pairs) <= 3 or input.ndim - len(pairs) not in (1, 2):
-        raise ShapeError(f"pad: shape {list(input.shape)}, expected [N, C, ...] or [C, ...] with {len(pairs)} more")
+    if not 1 <= len(pairs) <= 3 or rank - len(pairs) not in (1, 2):
+        raise ShapeError(f"pad: shape {list(shape)}, expected [N, C, ...] or [C, ...] with {len(pairs)} more")
     code, most = _MODES[mode]
-    if code == CIRCULAR:  # what is cropped does not come back at the other end
-        input = _cropped(input, pairs)
-        amounts = [max(amount, 0) for amount in amounts]
     for axis, (before, after) in pairs.items():
-        size = input.shape[axis]
+        size = shape[axis] + (min(before, 0) + min(after, 0) if code == CIRCULAR else 0)  # cropped first
         if max(before, after) > most(size):
             raise ShapeError(
-                f"pad: {before} and {after}, expected at most {most(size)} for shape {list(input.shape)} and {mode}"
+                f"pad: {before} and {after}, expected at most {most(size)} for shape {list(shape)} and {mode}"
             )
-    return padded(input, amounts, 0, code) if any(amounts) else input
+    return code, pairs, [max(amount, 0) for amount in amounts]
 
 
 def _cropped(x: Tensor, pairs: dict[int, tuple[int, int]]) -> Tensor:

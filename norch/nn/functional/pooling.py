@@ -101,8 +101,9 @@ def max_pool3d(
 def _max_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
     batch = batch_of(name, axes, x)
     check_not_empty(name, batch)
-    values, indices = (as_given(result, axes, x) for result in kernels.max_pool(batch, taps.all_axes(), bool(ceil)))
-    return (values, indices) if pair else values
+    values, indices = kernels.max_pool(batch, taps.all_axes(), bool(ceil))
+    values = as_given(values, axes, x)
+    return (values, as_given(indices, axes, x)) if pair else values
 
 
 # ---- The average ------------------------------------------------------------------------------------------------
@@ -180,17 +181,15 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
     if divisor is not None and not one_size(divisor, f"{name}: divisor_override"):
         raise RuntimeError(f"{name}: divisor_override is {shown(divisor)}, expected a number other than 0")
 
-    def averages(batch: Tensor, divisor: float) -> Tensor:
-        return kernels.avg_pool(batch, taps.all_axes(), bool(ceil), bool(counts), divisor)
-
     batch = batch_of(name, axes, x)
     check_not_empty(name, batch)
+    settings = taps.all_axes(), bool(ceil), bool(counts)
     if x.is_floating_point():
-        return as_given(averages(batch, float(divisor or 0)), axes, x)
+        return as_given(kernels.avg_pool(batch, *settings, float(divisor or 0)), axes, x)
     whole = batch.double()  # whose sums are exact up to 2^53; what they are divided by is a whole number, too
-    one = whole[:1, :1] * 0 + 1
-    numbers = float(divisor) if divisor else (averages(one, 1.0) / averages(one, 0.0)).round()
-    return as_given((averages(whole, 1.0) / numbers).trunc().to(x.dtype), axes, x)
+    sums, one = kernels.avg_pool(whole, *settings, 1.0), whole[:1, :1] * 0 + 1
+    counted = kernels.avg_pool(one, *settings, 1.0) / kernels.avg_pool(one, *settings, 0.0)
+    return as_given((sums / (float(divisor) if divisor else counted.round())).trunc().to(x.dtype), axes, x)
 
 
 # ---- The p-norm -------------------------------------------------------------------------------------------------

@@ -22,12 +22,13 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
              [3., 4.]]])
     """
     r = _factor("pixel_shuffle", input, upscale_factor)
-    channels, height, width = input.shape[-3:]
+    *leading, channels, height, width = input.shape
     if channels % (r * r):
         raise ShapeError(f"pixel_shuffle: {channels} channels, expected a multiple of {r * r}")
-    leading, outputs = input.shape[:-3], channels // (r * r)
+    outputs, n = channels // (r * r), len(leading)
     parts = input.reshape(*leading, outputs, r, r, height, width)  # [..., C, y in r, x in r, height, width]
-    return copied(parts.movedim((-4, -3), (-3, -1)).reshape(*leading, outputs, height * r, width * r), input)
+    parts = parts.permute(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    return copied(parts.reshape(*leading, outputs, height * r, width * r), input)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -39,12 +40,13 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     tensor([1., 2., 3., 4.])
     """
     r = _factor("pixel_unshuffle", input, downscale_factor)
-    channels, height, width = input.shape[-3:]
+    *leading, channels, height, width = input.shape
     if height % r or width % r:
         raise ShapeError(f"pixel_unshuffle: images of {height} x {width}, expected multiples of {r}")
-    leading, height, width = input.shape[:-3], height // r, width // r
+    height, width, n = height // r, width // r, len(leading)
     parts = input.reshape(*leading, channels, height, r, width, r)
-    return copied(parts.movedim((-3, -1), (-4, -3)).reshape(*leading, channels * r * r, height, width), input)
+    parts = parts.permute(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    return copied(parts.reshape(*leading, channels * r * r, height, width), input)
 
 
 def _factor(name: str, x: Tensor, factor: int) -> int:

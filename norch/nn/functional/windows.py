@@ -7,6 +7,7 @@ and a window over volumes is one over their planes [height, width], and one alon
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple, Sequence
 
 from ..._C import ShapeError
@@ -69,18 +70,30 @@ class Windows(NamedTuple):
 
 def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Sizes, padding: Sizes) -> Windows:
     """A window from what callers give, with the same padding before and after each axis."""
-    settings = {"kernel_size": kernel_size, "stride": stride, "dilation": dilation, "padding": padding}
-    kernel, step, spread, before = (per_axis(value, axes, f"{name}: {what}") for what, value in settings.items())
+    kernel = kernel_size if type(kernel_size) is int else per_axis(kernel_size, axes, f"{name}: kernel_size")
+    step = stride if type(stride) is int else per_axis(stride, axes, f"{name}: stride")
+    spread = dilation if type(dilation) is int else per_axis(dilation, axes, f"{name}: dilation")
+    before = padding if type(padding) is int else per_axis(padding, axes, f"{name}: padding")
+    return _window(axes, kernel, step, spread, before)
+
+
+@functools.lru_cache(256)  # layers repeat theirs
+def _window(axes: int, *settings: int | tuple[int, ...]) -> Windows:
+    kernel, step, spread, before = (
+        (setting,) * axes if isinstance(setting, int) else setting for setting in settings
+    )
     return Windows(kernel, step, spread, before, before)
 
 
 def batch_of(name: str, axes: int, x: Tensor) -> Tensor:
     """x [N, C, ...] or [C, ...], with this many axes more, as [N, C, ...]."""
+    if isinstance(x, Tensor) and x.ndim == axes + 2:
+        return x
     check_tensors(name, x)
-    if x.ndim not in (axes + 1, axes + 2):
+    if x.ndim != axes + 1:
         shape = _SHAPES[axes]
         raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected [N, C, {shape}] or [C, {shape}]")
-    return x if x.ndim == axes + 2 else x.unsqueeze(0)
+    return x.unsqueeze(0)
 
 
 def as_images(name: str, axes: int, x: Tensor) -> Tensor:
@@ -91,7 +104,7 @@ def as_images(name: str, axes: int, x: Tensor) -> Tensor:
 
 def check_not_empty(name: str, batch: Tensor, first: int = 1) -> None:
     """Raise ShapeError if a size of [N, C, ...], from dimension `first` on, is 0: a batch may be empty, no image."""
-    if 0 in batch.shape[first:]:
+    if batch.numel == 0 and 0 in batch.shape[first:]:
         what = "that of the batch" if first == 1 else "those of the batch and the channels"
         raise ShapeError(f"{name}: images have shape {list(batch.shape)}, expected no size of 0 but {what}")
 
