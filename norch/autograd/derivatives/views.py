@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
-from ..._C import lib
-from ...operation import recorded
+from ..._C import int64_array, lib
+from ...operation import recorded, wrap
 from ...packing import counting
 from ...types import contiguous_format
 from ..function import Function, Gradients
@@ -67,6 +67,29 @@ class PermuteBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.permute(self.inverse)]
+
+
+def rearranged(x: Tensor, split: Sequence[int], order: Sequence[int], shape: Sequence[int]) -> Tensor:
+    """A copy of x, seen with the sizes `split`, with its axes in another order, seen with the sizes `shape`."""
+    parts = wrap(lib.reshape_tensor(x._ptr, int64_array(split), len(split)))
+    parts = wrap(lib.permute_tensor(parts._ptr, int64_array(order), len(order)))
+    parts = wrap(lib.clone_tensor(parts._ptr))
+    result = wrap(lib.reshape_tensor(parts._ptr, int64_array(shape), len(shape)))
+    return recorded(result, RearrangeBackward, (x,), split, order)
+
+
+class RearrangeBackward(Function):
+    """Axes split and reordered: the inverse order of the reordered parts restores them."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, split: Sequence[int], order: Sequence[int]) -> None:
+        super().__init__(x)
+        self.shape, self.parts = x.shape, [split[axis] for axis in order]
+        self.inverse = sorted(range(len(order)), key=order.__getitem__)
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [rearranged(gradient, self.parts, self.inverse, self.shape)]
 
 
 class ExpandBackward(Function):

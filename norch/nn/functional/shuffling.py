@@ -1,10 +1,10 @@
-"""Shuffles of channels and pixels as functions: each a view, permuted and copied."""
+"""Shuffles of channels and pixels as functions: each a copy with the axes in another order."""
 
 from __future__ import annotations
 
 from ..._C import ShapeError
 from ...arguments import one_size
-from ...autograd.in_place import copied
+from ...autograd.derivatives.views import rearranged
 from ...tensor import Tensor
 from .checks import check_tensors
 
@@ -26,9 +26,9 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     if channels % (r * r):
         raise ShapeError(f"pixel_shuffle: {channels} channels, expected a multiple of {r * r}")
     outputs, n = channels // (r * r), len(leading)
-    parts = input.reshape(*leading, outputs, r, r, height, width)  # [..., C, y in r, x in r, height, width]
-    parts = parts.permute(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-    return copied(parts.reshape(*leading, outputs, height * r, width * r), input)
+    split = (*leading, outputs, r, r, height, width)  # [..., C, y in r, x in r, height, width]
+    order = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    return rearranged(input, split, order, (*leading, outputs, height * r, width * r))
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -44,9 +44,9 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     if height % r or width % r:
         raise ShapeError(f"pixel_unshuffle: images of {height} x {width}, expected multiples of {r}")
     height, width, n = height // r, width // r, len(leading)
-    parts = input.reshape(*leading, channels, height, r, width, r)
-    parts = parts.permute(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
-    return copied(parts.reshape(*leading, channels * r * r, height, width), input)
+    split = (*leading, channels, height, r, width, r)
+    order = (*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    return rearranged(input, split, order, (*leading, channels * r * r, height, width))
 
 
 def _factor(name: str, x: Tensor, factor: int) -> int:
@@ -75,4 +75,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise ShapeError(
             f"channel_shuffle: input has shape {list(input.shape)}, expected [N, C, ...], C in {count} groups"
         )
-    return copied(input.unflatten(1, (count, input.shape[1] // count)).transpose(1, 2).flatten(1, 2), input)
+    samples, channels, *others = input.shape
+    split = (samples, count, channels // count, *others)
+    return rearranged(input, split, (0, 2, 1, *range(3, len(split))), input.shape)
