@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from itertools import combinations as pairs_of
 from itertools import count
-from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
 
 from .._C import ShapeError
 from ..arguments import axis_of, sizes_of
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["chain_matmul", "einsum", "tensordot"]
 
 Label = Union[str, int]  # of a dimension: a letter, or a number for each dimension that `...` stands for
+Labels = tuple[Label, ...]
+Step = tuple[Callable[..., Any], tuple[int, ...]]  # what computes a tensor, and the places of what it takes
 
 
 def einsum(*args: Any) -> Tensor:
@@ -49,21 +53,8 @@ def einsum(*args: Any) -> Tensor:
     operands = [check_tensor(x, "einsum") for x in tensors]
     if not operands:
         raise RuntimeError("einsum: expected at least one tensor, got none")
-    terms, wanted = _parsed(equation, operands)
-    factors = [_Factor(x, labels)._diagonal() for x, labels in zip(operands, terms)]
-    sizes = _sizes(factors)
-    for label in wanted:
-        if label not in sizes:
-            raise RuntimeError(f"einsum: {label!r} is in the result of {shown(equation)} but in no tensor")
-    if len(set(wanted)) < len(wanted):
-        raise RuntimeError(f"einsum: a letter occurs twice in the result of {shown(equation)}")
-    factors = [factor._without_ones(sizes) for factor in factors]
-    while len(factors) > 1:
-        x, y = _best_pair(factors, wanted, sizes)
-        factors.remove(x)
-        factors.remove(y)
-        factors.append(_product(x, y, _needed(factors, wanted)))
-    return factors[0]._summed(wanted)._in_order(wanted)
+    terms, wanted = _parsed(equation, tuple([x.ndim for x in operands]))
+    return _computed(_plan(terms, wanted, tuple([x.shape for x in operands]), equation), operands)
 
 
 # ---- The equation ------------------------------------------------------------------------------------------------
@@ -89,23 +80,22 @@ def _letters(numbers: Iterable[Any]) -> str:
     return text
 
 
-def _parsed(equation: str, operands: Sequence[Tensor]) -> tuple[list[list[Label]], list[Label]]:
-    """The labels of each operand's dimensions and of the result's."""
+@functools.lru_cache(256)
+def _parsed(equation: str, ranks: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
+    """The labels of each operand's dimensions, of which there are so many, and of the result's."""
     given, arrow, result = equation.replace(" ", "").partition("->")
     texts = given.split(",")
-    if len(texts) != len(operands):
-        raise RuntimeError(f"einsum: {shown(equation)} describes {len(texts)} tensors, got {len(operands)}")
-    terms = [_labels(text, x.ndim) for text, x in zip(texts, operands)]
+    if len(texts) != len(ranks):
+        raise RuntimeError(f"einsum: {shown(equation)} describes {len(texts)} tensors, got {len(ranks)}")
+    terms = tuple(map(_labels, texts, ranks))
     broadcast = sorted({label for term in terms for label in term if isinstance(label, int)})
     if arrow:
-        if "..." not in result:
-            return terms, _labels(result, len(result))
-        return terms, _labels(result, len(result) - 3 + len(broadcast))
+        return terms, _labels(result, len(result) if "..." not in result else len(result) - 3 + len(broadcast))
     letters = "".join(texts)
-    return terms, [*broadcast, *sorted(c for c in set(letters) if c.isalpha() and letters.count(c) == 1)]
+    return terms, (*broadcast, *sorted(c for c in set(letters) if c.isalpha() and letters.count(c) == 1))
 
 
-def _labels(text: str, rank: int) -> list[Label]:
+def _labels(text: str, rank: int) -> Labels:
     """The labels of a tensor's dimensions: the letters, and ..., -2, -1 for those that `...` stands for."""
     before, dots, after = text.partition("...")
     letters = before + after
@@ -114,16 +104,77 @@ def _labels(text: str, rank: int) -> list[Label]:
     missing = rank - len(letters)
     if missing < 0 or (missing and not dots):
         raise RuntimeError(f"einsum: {shown(text)} does not describe a tensor of {rank} dimensions")
-    return [*before, *range(-missing, 0), *after]
+    return (*before, *range(-missing, 0), *after)
 
 
-# ---- The products ------------------------------------------------------------------------------------------------
+# ---- The plan ----------------------------------------------------------------------------------------------------
+#
+# What is to be done depends on the equation and the shapes alone. It is found once, with tensors that have a shape and
+# nothing else, and kept.
+
+
+@functools.lru_cache(256)
+def _plan(terms: tuple[Labels, ...], wanted: Labels, shapes: tuple[Sequence[int], ...], equation: str) -> list[Step]:
+    """The steps from tensors of these shapes to the sum of their products."""
+    steps: list[Step] = []
+    operands = [_Outline(tuple(shape), place, len(shapes), steps) for place, shape in enumerate(shapes)]
+    factors = [_Factor(x, labels)._diagonal() for x, labels in zip(operands, terms)]
+    sizes = _sizes(factors)
+    for label in wanted:
+        if label not in sizes:
+            raise RuntimeError(f"einsum: {label!r} is in the result of {shown(equation)} but in no tensor")
+    if len(set(wanted)) < len(wanted):
+        raise RuntimeError(f"einsum: a letter occurs twice in the result of {shown(equation)}")
+    factors = [factor._without_ones(sizes) for factor in factors]
+    while len(factors) > 1:
+        x, y = _best_pair(factors, wanted, sizes)
+        factors.remove(x)
+        factors.remove(y)
+        factors.append(_product(x, y, _needed(factors, wanted)))
+    result = factors[0]._summed(wanted)._in_order(wanted)
+    if not steps:  # a view, and not the operand itself
+        result.then(result.shape, methodcaller("permute", list(range(len(wanted)))))
+    return steps
+
+
+def _computed(steps: list[Step], operands: Iterable[Tensor]) -> Tensor:
+    """The result of the last step of a plan."""
+    values = list(operands)
+    for function, places in steps:
+        values.append(function(*[values[place] for place in places]))
+    return values[-1]
+
+
+class _Outline:
+    """The shape of a tensor, and its place among the operands and the results of the steps so far."""
+
+    def __init__(self, shape: tuple[int, ...], place: int, operands: int, steps: list[Step]) -> None:
+        self.shape, self.place, self.operands, self.steps = shape, place, operands, steps
+
+    def then(self, shape: Iterable[int], function: Callable[..., Any], *others: _Outline) -> _Outline:
+        """What a further step makes of it, and perhaps of others."""
+        self.steps.append((function, (self.place, *(other.place for other in others))))
+        return _Outline(tuple(shape), self.operands + len(self.steps) - 1, self.operands, self.steps)
+
+    def without(self, method: str, axes: list[int]) -> _Outline:
+        """Summed or squeezed along some axes."""
+        if not axes:
+            return self
+        return self.then((n for axis, n in enumerate(self.shape) if axis not in axes), methodcaller(method, axes))
+
+    def reshaped(self, shape: Sequence[int]) -> _Outline:
+        return self if self.shape == tuple(shape) else self.then(shape, methodcaller("reshape", list(shape)))
+
+    def permuted(self, axes: Sequence[int]) -> _Outline:
+        if list(axes) == list(range(len(axes))):
+            return self
+        return self.then((self.shape[axis] for axis in axes), methodcaller("permute", list(axes)))
 
 
 class _Factor:
     """A tensor with the labels of its dimensions."""
 
-    def __init__(self, tensor: Tensor, labels: Sequence[Label]) -> None:
+    def __init__(self, tensor: _Outline, labels: Sequence[Label]) -> None:
         self.tensor, self.labels = tensor, list(labels)
 
     def _diagonal(self) -> _Factor:
@@ -137,31 +188,32 @@ class _Factor:
                     raise ShapeError(
                         f"einsum: {label!r} stands for sizes {x.shape[first]} and {x.shape[second]} of one tensor"
                     )
-                x = x.diagonal(0, first, second)
-                labels = [c for place, c in enumerate(labels) if place not in (first, second)] + [label]
+                others = [place for place in range(len(labels)) if place not in (first, second)]
+                shape = [*(x.shape[place] for place in others), x.shape[first]]
+                x = x.then(shape, methodcaller("diagonal", 0, first, second))
+                labels = [*(labels[place] for place in others), label]
         return _Factor(x, labels)
 
     def _without_ones(self, sizes: dict[Label, int]) -> _Factor:
         """Without the dimensions of size 1 that broadcast to other sizes."""
         ones = [place for place, label in enumerate(self.labels) if self.tensor.shape[place] != sizes[label]]
         kept = [label for place, label in enumerate(self.labels) if place not in ones]
-        return _Factor(self.tensor.squeeze(ones), kept) if ones else self
+        return _Factor(self.tensor.without("squeeze", ones), kept)
 
     def _summed(self, kept: Iterable[Label]) -> _Factor:
         """Summed over the labels that are not kept."""
         kept = set(kept)
         axes = [place for place, label in enumerate(self.labels) if label not in kept]
-        x = self.tensor.sum(axes) if axes else self.tensor
-        return _Factor(x, [label for label in self.labels if label in kept])
+        return _Factor(self.tensor.without("sum", axes), [label for label in self.labels if label in kept])
 
-    def _in_order(self, labels: Sequence[Label]) -> Tensor:
-        return self.tensor.permute([self.labels.index(label) for label in labels])
+    def _in_order(self, labels: Sequence[Label]) -> _Outline:
+        return self.tensor.permuted([self.labels.index(label) for label in labels])
 
-    def _as_matrices(self, *groups: Sequence[Label]) -> Tensor:
+    def _as_matrices(self, *groups: Sequence[Label]) -> _Outline:
         """The dimensions of each group of labels as one."""
         x = self._in_order([label for group in groups for label in group])
         sizes = iter(x.shape)
-        return x.reshape([math.prod(next(sizes) for _ in group) for group in groups])
+        return x.reshaped([math.prod(next(sizes) for _ in group) for group in groups])
 
 
 def _sizes(factors: Sequence[_Factor]) -> dict[Label, int]:
@@ -203,12 +255,16 @@ def _product(x: _Factor, y: _Factor, kept: set[Label]) -> _Factor:
     batch, summed = [c for c in shared if c in kept], [c for c in shared if c not in kept]
     rows, columns = ([c for c in factor.labels if c not in shared] for factor in (x, y))
     shape = dict(zip(x.labels + y.labels, [*x.tensor.shape, *y.tensor.shape]))
-    labels = batch + rows + columns
-    matrices = x._as_matrices(batch, rows, summed), y._as_matrices(batch, summed, columns)
-    if matrices[0].dtype is not matrices[1].dtype and not any(matrix.is_floating_point() for matrix in matrices):
-        matrices = matrices[0].long(), matrices[1].long()  # a sum of integers is int64
-    product = matrices[0] @ matrices[1] if summed else matrices[0] * matrices[1]
-    return _Factor(product.reshape([shape[label] for label in labels]), labels)
+    labels, outer = batch + rows + columns, [batch] if batch else []
+    first, second = x._as_matrices(*outer, rows, summed), y._as_matrices(*outer, summed, columns)
+    product = first.then([*first.shape[:-1], second.shape[-1]], _matmul if summed else operator.mul, second)
+    return _Factor(product.reshaped([shape[label] for label in labels]), labels)
+
+
+def _matmul(x: Tensor, y: Tensor) -> Tensor:
+    if x.dtype is not y.dtype and not (x.is_floating_point() or y.is_floating_point()):
+        x, y = x.long(), y.long()  # a sum of integers is int64
+    return x @ y
 
 
 # ---- Special cases -----------------------------------------------------------------------------------------------
@@ -251,10 +307,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
             )
         b_labels[j] = a_labels[i]
     wanted = [label for label in a_labels + b_labels if (label in a_labels) != (label in b_labels)]
-    x, y = _Factor(a, a_labels), _Factor(b, b_labels)
-    sizes = _sizes([x, y])
-    product = _product(x._without_ones(sizes), y._without_ones(sizes), set(wanted))
-    return into(out, product._in_order(wanted).to(a.dtype), "tensordot")
+    steps = _plan((tuple(a_labels), tuple(b_labels)), tuple(wanted), (a.shape, b.shape), "")
+    return into(out, _computed(steps, (a, b)).to(a.dtype), "tensordot")
 
 
 def _axes(x: Tensor, given: Any) -> list[int]:
