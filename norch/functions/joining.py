@@ -299,12 +299,11 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
         raise RuntimeError(f"meshgrid: expected vectors, got shapes {[list(line.shape) for line in lines]}")
     swaps = indexing == "xy" and len(lines) > 1
     lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
-    grids = broadcast_tensors(*(_along(line, axis, len(lines)) for axis, line in enumerate(lines)))
-    return (grids[1], grids[0], *grids[2:]) if swaps else grids
-
-
-def _along(line: Tensor, axis: int, rank: int) -> Tensor:
-    return line.view([-1 if d == axis else 1 for d in range(rank)])
+    rank, shape = len(lines), [line.shape[0] for line in lines]
+    grids = [
+        line.view([-1 if d == axis else 1 for d in range(rank)]).expand(shape) for axis, line in enumerate(lines)
+    ]
+    return (grids[1], grids[0], *grids[2:]) if swaps else tuple(grids)
 
 
 def _padded(x: Tensor, rank: int) -> Tensor:

@@ -40,7 +40,7 @@ def searchsorted(
     >>> norch.searchsorted(norch.tensor([1, 3, 5]), norch.tensor([0, 3, 9]))
     tensor([0, 1, 3])
     """
-    sequence = check_tensor(sorted_sequence, "searchsorted").detach()
+    sequence = check_tensor(sorted_sequence, "searchsorted")
     values = _values(input, sequence)
     if side not in (None, "left", "right") or (side == "left" and right):
         raise RuntimeError(f"searchsorted: right={right} and side={shown(side)} contradict each other")
@@ -73,13 +73,15 @@ def bucketize(
     if check_tensor(boundaries, "bucketize").ndim != 1:
         raise RuntimeError(f"bucketize: expected a vector of boundaries, got shape {list(boundaries.shape)}")
     values = _values(input, boundaries)
-    places = _bins_of(boundaries.detach(), values, right)
+    places = _bins_of(boundaries, values, right)
     return into(out, places.to(int32) if out_int32 else places, "bucketize")
 
 
 def _bins_of(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
-    kind = result_type(sequence, values)
-    return bins_of(sequence.to(kind), values.detach().to(kind), right)
+    if sequence.dtype is not values.dtype:
+        kind = result_type(sequence, values)
+        sequence, values = sequence.to(kind), values.to(kind)
+    return bins_of(sequence, values, right)
 
 
 def _values(x: Tensor | float, like: Tensor) -> Tensor:

@@ -57,7 +57,7 @@ def vector_norm(
     check_floating(check_tensor(x, "linalg.vector_norm"), "linalg.vector_norm")
     y = x if dtype is None else x.to(dtype=dtype)
     axes = axes_of("linalg.vector_norm", dim, None)
-    if _count(y, axes) == 0 and (ord < 0 or ord == math.inf):
+    if (ord < 0 or ord == math.inf) and _count(y, axes) == 0:
         raise RuntimeError(f"linalg.vector_norm: no elements have no norm of order {ord}")
     return into(out, y.norm(float(ord), axes, keepdim), "linalg.vector_norm")
 

@@ -241,8 +241,11 @@ class ElementaryMethods:
         largest = finfo(self.dtype).max
         chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
         for_nan, above, below = (math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen)
-        finite = (self == math.inf)._choose(above, self.isnan()._choose(for_nan, self))
-        return (self == -math.inf)._choose(below, finite)
+        if above == largest and below == -largest:
+            finite = self.clamp(below, above)
+        else:
+            finite = (self == -math.inf)._choose(below, (self == math.inf)._choose(above, self))
+        return self.isnan()._choose(for_nan, finite)
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.

@@ -94,7 +94,7 @@ def from_numpy(array: NumPyArray) -> Tensor:
     numpy = sys.modules.get("numpy")  # without NumPy there are no arrays
     if numpy is None or not isinstance(array, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    if array.dtype.newbyteorder("=") != array.dtype and array.dtype.kind in "iuf":
+    if not array.dtype.isnative and array.dtype.kind in "iuf":
         raise ValueError("given numpy array has a byte order that is not this machine's; convert it with astype()")
     return _over_array(array, array.__array_interface__)
 

@@ -185,8 +185,8 @@ class SortingMethods:
         (tensor([1, 3]), tensor([1, 0, 1]), tensor([1, 2]))
         """
         rows = _rows("unique", self, dim)
-        order = _order_of_rows(rows)
-        return _unique(self, rows, order, dim, return_inverse, return_counts)
+        ordered, order = rows.sort(0, stable=True) if dim is None else _order_of_rows(rows)
+        return _unique(self, ordered, order, dim, return_inverse, return_counts)
 
     @flags
     def unique_consecutive(
@@ -198,8 +198,7 @@ class SortingMethods:
         (tensor([1, 2, 1]), tensor([2, 1, 1]))
         """
         rows = _rows("unique_consecutive", self, dim)
-        order = counting(rows.shape[0], self.device)
-        return _unique(self, rows, order, dim, return_inverse, return_counts)
+        return _unique(self, rows, counting(rows.shape[0], self.device), dim, return_inverse, return_counts)
 
 
 # ---- Parts of the methods ---------------------------------------------------------------------------------------
@@ -297,9 +296,9 @@ def _at_shares(lines: Tensor, shares: Tensor, interpolation: str, skip_nan: bool
 
 
 def _rows(name: str, x: Tensor, dim: int | None) -> Tensor:
-    """What is to be unique, as rows [count, elements]."""
+    """What is to be unique: a vector, or rows [count, elements]."""
     if dim is None:
-        return x.detach().reshape(-1, 1)
+        return x.detach().reshape(-1)
     axis = axis_of(x, dim, name)
     x = x.detach() if x.ndim else x.detach().unsqueeze(0)
     if x.numel == 0 and (x.shape[axis] or any(size == 0 for d, size in enumerate(x.shape) if d != axis)):
@@ -307,26 +306,26 @@ def _rows(name: str, x: Tensor, dim: int | None) -> Tensor:
     return x.movedim(axis, 0).reshape(x.shape[axis], -1 if x.numel else 1)
 
 
-def _order_of_rows(rows: Tensor) -> Tensor:
-    """The indices that put rows in order, the first column before the second: sorted from the last column on."""
+def _order_of_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows in order, the first column before the second, and their indices: sorted from the last column on."""
     order = counting(rows.shape[0], rows.device)
     for column in reversed(range(rows.shape[1])):
         order = order.index_select(0, rows.select(1, column).index_select(0, order).argsort(0))
-    return order
+    return rows.index_select(0, order), order
 
 
-def _unique(x: Tensor, rows: Tensor, order: Tensor, dim: int | None, inverse: bool, counts: bool) -> Any:
-    """The first of each run of equal rows, in the given order, and what else is asked for."""
-    count = rows.shape[0]
-    ordered = rows.index_select(0, order)
-    fresh = rows.new_ones(count, dtype=bool_)
+def _unique(x: Tensor, ordered: Tensor, order: Tensor, dim: int | None, inverse: bool, counts: bool) -> Any:
+    """The first of each run of equal elements or rows, which have these indices, and what else is asked for."""
+    count = ordered.shape[0]
+    fresh = ordered.new_ones(count, dtype=bool_)
     if count > 1:
-        fresh.narrow(0, 1, count - 1).copy_((ordered.narrow(0, 1, count - 1) != ordered.narrow(0, 0, count - 1)).any(1))
-    starts = fresh.nonzero().reshape(-1)
-    chosen = order.index_select(0, starts)
+        changes = ordered.narrow(0, 1, count - 1) != ordered.narrow(0, 0, count - 1)
+        fresh.narrow(0, 1, count - 1).copy_(changes if dim is None else changes.any(1))
+    starts = own(fresh.nonzero().reshape(-1))
     if dim is None:
-        results = [own(rows.index_select(0, chosen).reshape(-1))]
+        results = [ordered.index_select(0, starts)]
     else:
+        chosen = order.index_select(0, starts)
         results = [(x.detach() if x.ndim else x.detach().unsqueeze(0)).index_select(dim, chosen)]
     if inverse:
         groups = order.new_empty(count).scatter_(0, order, fresh.cumsum(0) - 1)

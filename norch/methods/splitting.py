@@ -169,13 +169,14 @@ class SplittingMethods:
     def _equal_parts(self: Tensor, given: Sizes, axis: int, rank: int, name: str) -> tuple[Tensor, ...]:
         if self.ndim < rank:
             raise RuntimeError(f"{name}: expected at least {rank} dimensions, got shape {list(self.shape)}")
-        if not isinstance(given, (list, tuple)):
-            count = one_size(given, name)
-            if count < 1 or self.shape[axis] % count:
-                raise RuntimeError(
-                    f"{name}: dimension {axis} of shape {list(self.shape)} does not have {count} equal parts"
-                )
-        return self.tensor_split(given, axis)
+        if isinstance(given, (list, tuple)):
+            return self.tensor_split(given, axis)
+        count = one_size(given, name)
+        if count < 1 or self.shape[axis] % count:
+            raise RuntimeError(
+                f"{name}: dimension {axis} of shape {list(self.shape)} does not have {count} equal parts"
+            )
+        return self.chunk(count, axis)
 
     unsafe_split = split
     unsafe_chunk = chunk

@@ -152,9 +152,10 @@ class StatisticsMethods:
             raise RuntimeError(f"bincount: expected minlength >= 0, got {minlength}")
         if weights is not None and check_tensor(weights, "bincount").shape != self.shape:
             raise RuntimeError(f"bincount: weights of shape {list(weights.shape)} for {self.numel} elements")
-        if self.numel and self.min().item() < 0:
+        least, most = self.aminmax() if self.numel else (self.new_zeros(()), self.new_full((), -1))
+        if least.item() < 0:
             raise RuntimeError("bincount: expected integers that are not negative")
-        count = max(int(self.max().item()) + 1 if self.numel else 0, minlength)
+        count = max(int(most.item()) + 1, minlength)
         if weights is None:
             added = self.new_ones(self.shape, dtype=int64)
         else:

@@ -344,3 +344,18 @@ def _normalized(graph: Nodes, call: Call) -> list[str]:
         graph.add("Reshape", result, graph.shape(call.results[0])),
         *(graph.add("Reshape", v, flat) for v in (mean, variance)),
     ]
+
+
+@emits("normalize_by_tensor")
+def _normalized_by(graph: Nodes, call: Call) -> str:
+    """(x - mean) / sqrt(variance + eps) * weight + bias of each channel; ONNX wants weight and bias."""
+    x, weight, bias, mean, variance = call.operands
+    (channels,) = mean.shape
+
+    def known(value: Value | None, otherwise: float) -> str:
+        if value is not None:
+            return graph.name(value)
+        return graph.constant(f"{otherwise}_{call.kind}_{channels}", call.kind, [channels], [otherwise] * channels)
+
+    names = graph.name(x), known(weight, 1.0), known(bias, 0.0), graph.name(mean), graph.name(variance)
+    return str(graph.add("BatchNormalization", *names, epsilon=call.arguments[-1]))
