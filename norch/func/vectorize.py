@@ -46,12 +46,15 @@ def vmap(
             raise ValueError(f"vmap: expected arguments with one batch size; {reason}")
         if empty := sizes[0] == 0:  # a sample of zeros tells the form of the results
             mapped, sizes = [(leaf if dim is None else _of_one(leaf, dim), dim) for leaf, dim in mapped], [1]
-        state, results = default_generator.get_state(), []
+        state, results = bytes(default_generator._state), []
         for i in range(sizes[0]):
             sample = [leaf if dim is None else leaf.select(dim, i) for leaf, dim in mapped]
-            with fork_rng(enabled=randomness == "same" and i < sizes[0] - 1):
+            if randomness == "same" and i < sizes[0] - 1:
+                with fork_rng():
+                    results.append(func(*tree_unflatten(sample, spec), **kwargs))
+            else:
                 results.append(func(*tree_unflatten(sample, spec), **kwargs))
-            if randomness == "error" and not default_generator.get_state().equal(state):
+            if randomness == "error" and bytes(default_generator._state) != state:
                 raise RuntimeError("vmap: the function draws random numbers; pass randomness='different' or 'same'")
         return _stacked(results, out_dims, empty)
 
