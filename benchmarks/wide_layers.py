@@ -143,6 +143,18 @@ LAYERS = [
             *("LogSoftmax(-1)", "Softmin(-1)", "Threshold(0.1, 0.2)"),
         )
     ),
+    *(layer(name, 4, 8) for name in ("Linear(8, 8)", "BatchNorm1d(8)", "LayerNorm(8)", "RMSNorm(8)", "Dropout(0.5)")),
+    *(layer(name, 2, 4, 16) for name in ("Conv1d(4, 4, 3)", "MaxPool1d(2)", "AvgPool1d(2)")),
+    *(
+        layer(name, 2, 4, 8, 8)
+        for name in (
+            *("Conv2d(4, 4, 3, padding=1)", "ConvTranspose2d(4, 4, 2, stride=2)", "BatchNorm2d(4)", "GroupNorm(2, 4)"),
+            *("BatchNorm2d(4).eval()", "MaxPool2d(2)", "AvgPool2d(2)", "AdaptiveAvgPool2d(1)", "AdaptiveMaxPool2d(2)"),
+            *("Upsample(scale_factor=2)", "Upsample(scale_factor=2, mode='bilinear')", "ReflectionPad2d(1)"),
+            *("PixelShuffle(2)", "PixelUnshuffle(2)", "ChannelShuffle(2)", "Unfold(3)", "Flatten()"),
+        )
+    ),
+    layer("MultiheadAttention(8, 2, batch_first=True)", 2, 5, 8, inputs=3),
     layer("PReLU()", 1000, 1000),
     layer("RReLU()", 1000, 1000),
     layer("Softmax2d()", 8, 16, 32, 32),
