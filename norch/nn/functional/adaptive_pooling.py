@@ -83,6 +83,8 @@ _LAST = {1: [-1], 2: [-2, -1], 3: [-3, -2, -1]}  # axes
 
 
 def _sizes(name: str, axes: int, batch: Tensor, output_size: OutputSize) -> list[int]:
+    if type(output_size) is int:
+        return [output_size] * axes
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,)
     per_axis([1 if size is None else size for size in given], axes, f"{name}: output_size")  # or it raises
     wanted = given * axes if len(given) == 1 else given
@@ -135,7 +137,8 @@ def _adaptive_max_pool(name: str, axes: int, x: Tensor, output_size: OutputSize,
         shape = [*x.shape[:-axes], *sizes]
         values, indices = x.new_zeros(shape), x.new_zeros(shape, dtype=int64)
     else:
-        values, indices = (as_given(t, axes, x) for t in kernels.adaptive_max_pool(batch, sizes))
+        values, indices = kernels.adaptive_max_pool(batch, sizes)
+        values, indices = as_given(values, axes, x), as_given(indices, axes, x)
     return (values, indices) if pair else values
 
 
