@@ -50,6 +50,14 @@ SPECIAL double digamma(double x) {
     return below + ::log(x) - 0.5 / x - tail;
 }
 
+// q^-s: where s is whole, as in the derivatives of digamma, by products.
+SPECIAL double inverse_power(double q, double s) {
+    if (s > 16.0 || s != ::floor(s)) return ::pow(q, -s);
+    double product = q;
+    for (int k = 1; k < int(s); k++) product *= q;
+    return 1.0 / product;
+}
+
 // Hurwitz's zeta function, the sum of (q + k)^-s, by Euler and Maclaurin (DLMF 25.11.5).
 SPECIAL double zeta(double s, double q) {
     if (s == 1.0) return INFINITY;
@@ -68,11 +76,11 @@ SPECIAL double zeta(double s, double q) {
                              -3617.0 / 10670622842880000.0};
     double total = 0.0;
     for (; q < 12.0 + s; q += 1.0) {
-        const double term = ::pow(q, -s);
+        const double term = inverse_power(q, s);
         total += term;
         if (q > 0.0 && term <= EPSILON * total) return total;  // both may be 0
     }
-    const double power = ::pow(q, -s);
+    const double power = inverse_power(q, s);
     total += power * (q / (s - 1.0) + 0.5);
     double factor = power * s / q;  // s (s + 1) ... q^(-s - 2j + 1)
     for (int j = 0; j < 8; j++) {
