@@ -174,7 +174,7 @@ class ViewMethods:
         norch.Size([5, 3, 2])
         """
         ptr = lib.transpose_tensor(self._ptr, -2, -1)
-        if ptr:
+        if ptr or self.ndim > 1:  # or there was no memory
             return view(self, ptr, d.TransposeBackward, -2, -1)
         if self.ndim == 1:
             raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")

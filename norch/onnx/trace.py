@@ -115,9 +115,10 @@ class Trace:
                 note.operands.append([self._value(ptr) for ptr in listed])
             whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
             found = function(*arguments)
-            made = [operands[0]] if writes else [int(ptr) for ptr in (found if result is RESULTS else [found])]
+            results = found if result is RESULTS else [found] if result is RESULT else []  # null: there is no memory
+            made = [operands[0]] if writes else [int(ptr or 0) for ptr in results]
             if note is None:
-                for ptr in made if changes else ():
+                for ptr in made:
                     self.live.pop(ptr, None)
                 return found
             if changes:
@@ -127,7 +128,7 @@ class Trace:
                 self._write_through(operands[0], whole)
             if result is RESULTS:
                 return tuple(_TracedHandle(handle, self) if handle else handle for handle in found)
-            return _TracedHandle(found, self) if result is RESULT else found
+            return _TracedHandle(found, self) if result is RESULT and found else found
 
         def noted_slice(*arguments: Any) -> Any:
             found = call(*arguments)

@@ -181,11 +181,12 @@ class Compare:
     """
 
     def __init__(self, results: Iterable[Measurement]) -> None:
-        self._results = list(results)
+        self._results: list[Measurement] = []
+        self.extend_results(results)
 
     def extend_results(self, results: Iterable[Measurement]) -> None:
         """Add measurements."""
-        self._results += results
+        self._results += [check_kind(result, Measurement, "Compare") for result in results]
 
     def trim_significant_figures(self) -> None:
         """Do nothing: all times have the same number of digits."""

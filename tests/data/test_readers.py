@@ -144,6 +144,8 @@ def test_csv_of_no_rows_and_of_missing_numbers(tmp_path):
     assert read_csv(path, ["größe"], encoding="latin-1").tolist() == [[1.0]]
     with pytest.raises(ValueError, match="latin.csv: not text in utf-8"):
         read_csv(path)
+    with pytest.raises(TypeError, match="converters is 2.0"):
+        read_csv(path, converters=2.0)
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,8 @@ def test_transformer_refuses():
         nn.TransformerEncoderLayer(4, 2, activation="tanh")
     with pytest.raises(ValueError, match="num_layers is 0"):
         nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 0)
+    with pytest.raises(ValueError, match="num_layers"):  # and does not copy layers until memory ends
+        nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2**63)
 
 
 def test_keys_shared_by_all_heads_get_the_sum_of_their_gradients():

@@ -448,3 +448,8 @@ def test_a_rate_in_a_tensor_stays_the_tensor():
 def test_more_schedulers_refuse(make, words):
     with pytest.raises(ValueError, match=words):
         make(make_optimizer(momentum=0.9))
+
+
+def test_a_chain_of_what_is_no_scheduler():
+    with pytest.raises(TypeError, match="scheduler 0 is a str"):
+        schedulers.ChainedScheduler({"a": 1})

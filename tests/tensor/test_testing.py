@@ -121,6 +121,8 @@ def test_timers():
     assert sum(several.raw_times) >= 0.01 and several.median > 0 and "sum: 2x2" in repr(several)
     assert timer.adaptive_autorange(min_run_time=0.001, max_run_time=0.01).times
     other = benchmark.Timer("x * x", globals={"x": one}, label="sum", sub_label="4x4", description="other").timeit(2)
+    with pytest.raises(TypeError, match="Measurement"):
+        benchmark.Compare([1])
     table = str(benchmark.Compare([found, other])).splitlines()
     assert "eager" in table[0] and "other" in table[0] and table[1].startswith("1 threads:") and "2x2" in table[2]
     assert "Times are in" in table[-1]

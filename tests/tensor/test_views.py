@@ -69,6 +69,20 @@ def test_autograd_notices_a_write_through_a_view(view, device):
 
 
 @pytest.mark.parametrize("view", list(VIEWS.values()), ids=list(VIEWS))
+def test_no_memory_for_a_view(view, device, no_leak):
+    """It is an error, or tried again: never another tensor."""
+    x = norch.arange(24, device=device).reshape(4, 6)
+    expected = view(x).tolist()
+    norch._C.fail_allocation(1)
+    try:
+        assert view(x).tolist() == expected
+    except MemoryError as error:
+        assert "allocate" in str(error)
+    finally:
+        norch._C.fail_allocation(0)
+
+
+@pytest.mark.parametrize("view", list(VIEWS.values()), ids=list(VIEWS))
 def test_gradients_of_views(view, device):
     x = norch.arange(24.0, dtype=norch.float64, device=device).reshape(4, 6).requires_grad_()
     assert gradcheck(lambda t: view(t * t), x) and gradgradcheck(lambda t: view(t * t), x)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...arguments import whole
 from ...functions.creation import full
 from ...operation import check_tensor
 from ...tensor import Tensor
@@ -44,7 +45,10 @@ def _get_activation_fn(activation: str) -> Activation:
 
 def _get_clones(module: Module, N: int) -> ModuleList:
     """So many copies of a module."""
-    return ModuleList(copy.deepcopy(module) for _ in range(N))
+    return ModuleList(copy.deepcopy(module) for _ in range(whole(N, "num_layers", high=_MANY)))
+
+
+_MANY = 2**20  # layers, more than memory has room for
 
 
 class _Layer(Module):

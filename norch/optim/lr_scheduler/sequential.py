@@ -103,12 +103,13 @@ class ChainedScheduler(_Several):
     """
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None):
+        schedulers = list(schedulers)
         if len(schedulers) < 1:
             raise ValueError("ChainedScheduler was given no scheduler, expected at least one")
         shared: Any = getattr(schedulers[0], "optimizer", None) if optimizer is None else optimizer
         check_schedulers(schedulers, shared)
         self.optimizer = shared
-        self._schedulers = list(schedulers)
+        self._schedulers = schedulers
         self.last_epoch, self._last_lr = 0, self._rates()
 
     def step(self) -> None:  # type: ignore[override]

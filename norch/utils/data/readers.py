@@ -166,6 +166,8 @@ def read_csv(
             [3., 4.]])
     """
     kind = float32 if dtype is None else check_dtype(dtype)
+    if not isinstance(converters, (Mapping, type(None))):
+        raise TypeError(f"read_csv: converters is {shown(converters)}, expected a dict of functions by column")
     values: array.array[Any] = array.array("d" if kind.is_floating_point else "q")
     with open(os.fspath(path), newline="", encoding=encoding) as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)

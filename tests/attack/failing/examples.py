@@ -80,6 +80,8 @@ class Example(Workload):
                     exec(code, names)
         finally:
             names.clear()
+            if norch.distributed.is_initialized():
+                norch.distributed.destroy_process_group()
             if self.sets:
                 restore(kept)
 
