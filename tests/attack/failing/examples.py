@@ -80,10 +80,10 @@ class Example(Workload):
                     exec(code, names)
         finally:
             names.clear()
-            if norch.distributed.is_initialized():
-                norch.distributed.destroy_process_group()
             if self.sets:
                 restore(kept)
+            if norch.distributed.is_initialized():
+                norch.distributed.destroy_process_group()
 
     def state(self, s: Any) -> Any:
         return None
