@@ -160,6 +160,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "lstm_backward": (RESULTS, [TENSOR] * 8 + [c_int32, c_int32]),
     "grid_sample_tensor": (RESULT, [TENSOR, TENSOR, c_int32, c_int32, c_int32]),
     "grid_sample_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, c_int32, c_int32, c_int32, c_int32]),
+    "resample_tensor": (RESULT, [TENSOR, c_int64, TENSOR, TENSOR, TENSOR]),
     "unfold_tensor": (RESULT, [TENSOR, ARRAY]),
     "fold_tensor": (RESULT, [TENSOR, ARRAY, c_int64, c_int64]),
     "conv_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),

@@ -27,6 +27,7 @@ x, y, v = norch.rand(8, 8), norch.rand(8, 8), norch.rand(8)
 number, parts = norch.rand(()), [norch.rand(8, 8) for _ in range(4)]
 n, rows, mask = norch.arange(8), norch.tensor([0, 3, 5, 1]), norch.rand(8, 8) > 0.5
 places, w = norch.zeros(8, 8).long(), norch.rand(8, 8, requires_grad=True)
+image = norch.rand(2, 3, 8, 8)
 F = norch.nn.functional
 """
 
@@ -233,6 +234,7 @@ ROWS = {
         F.l1_loss(x, y)
         F.one_hot(n, 8)
         F.pad(x, (1, 1))
+        F.interpolate(image, None, 2, "bilinear")
         F.embedding(n, x)
         F.layer_norm(x, (8,))
         F.dropout(x, 0.5)
@@ -252,6 +254,9 @@ REASONS = {
     "a view or a copy: asks whether memory is shared": """
         x.reshape(64)
         x.flatten()
+        """,
+    "a kernel for each axis": """
+        F.interpolate(image, None, 2, "bilinear")
         """,
     "the view, then the write": """
         x[1:3] = 0.0

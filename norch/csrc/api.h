@@ -405,6 +405,9 @@ API Results* lstm_backward(Tensor* to_outputs, Tensor* to_h, Tensor* to_c, Tenso
 API Tensor* grid_sample_tensor(Tensor* x, Tensor* grid, int32_t mode, int32_t border, int32_t align);
 API Results* grid_sample_backward(Tensor* gradient, Tensor* x, Tensor* grid, int32_t mode, int32_t border,
                                   int32_t align, int32_t needed);
+// x with other elements along an axis: output o is the sum over t < counts[o] of weights[t, o] * x at places[t, o].
+// counts [outputs] and places [taps, outputs] are int32; the weights have x's dtype, or float32 if that is narrow.
+API Tensor* resample_tensor(Tensor* x, int64_t axis, Tensor* counts, Tensor* places, Tensor* weights);
 
 // ---- Windows over images [N, C, y, x] (api/windows.cpp). A window is ten integers, each for y, then for x: kernel,
 //      stride, dilation, padding before, padding after.

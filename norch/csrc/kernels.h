@@ -278,6 +278,10 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(grid_sample, (const Tensor& x, const Tensor& grid, Tensor& out, const Sampling& how))    \
     KERNEL(grid_sample_backward, (const Tensor& gradient, const Tensor& x, const Tensor& grid, Tensor* for_x, \
                                   Tensor* for_grid, const Sampling& how))                           \
+    /* out = for output o of an axis the sum over t < counts[o] of weights[t, o] times x at places[t, o] of the axis; \
+       counts [outputs] and places [taps, outputs] are int32. All contiguous, x and out of a floating dtype, out not empty */ \
+    KERNEL(resample, (const Tensor& x, const Tensor& counts, const Tensor& places, const Tensor& weights, Tensor& out, \
+                      int axis))                                                                    \
     /* log_probs [T, N, C], labels [N, S], lengths [2, N] of sequences and of labels; alpha [N, T, 2 S + 3] and the \
        losses [N]. An infinite loss has the gradient 0 */                                           \
     KERNEL(ctc, (const Tensor& log_probs, const Tensor& labels, const Tensor& lengths, Tensor& alpha, Tensor& losses, \

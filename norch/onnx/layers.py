@@ -162,6 +162,17 @@ def _grid_sample(graph: Nodes, call: Call) -> str:
     return graph.add("GridSample", *names, mode=kind, padding_mode=borders[border], align_corners=int(align))
 
 
+@emits("resample_tensor")
+def _resample(graph: Nodes, call: Call) -> str:
+    """A sum over all taps: what an output does not have has the weight 0."""
+    x, _, places, weights = call.operands
+    (axis,) = call.arguments
+    elements = graph.add("Gather", graph.name(x), graph.name(places), axis=axis)
+    factors, after = graph.name(weights), list(range(2, len(x.shape) - axis + 1))
+    factors = graph.add("Unsqueeze", factors, graph.integers(after)) if after else factors
+    return graph.add("ReduceSum", graph.add("Mul", elements, factors), graph.integers([axis]), keepdims=0)
+
+
 def _window(array: Sequence[int], names: tuple[str, ...] = ("kernel_shape", "strides", "dilations")) -> dict[str, Any]:
     """The attributes of a window: the kernel, stride and dilation of each axis, and the padding around them."""
     axes = len(array) // 5

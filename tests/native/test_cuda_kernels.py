@@ -297,6 +297,17 @@ BESIDE_THE_CPU = {
         for mode in ("bilinear", "nearest", "bicubic")
         for border in ("zeros", "border", "reflection")
     },
+    **{
+        f"resampled, {mode} {options}": lambda x, mode=mode, options=options: F.interpolate(
+            x.reshape(2, 3, 10, 10), (17, 4), mode=mode, **options
+        )
+        for mode, options in [
+            ("nearest", {}),
+            ("bilinear", {}),
+            ("bicubic", {"align_corners": True}),
+            ("bilinear", {"antialias": True}),
+        ]
+    },
 }
 
 

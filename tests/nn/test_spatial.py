@@ -5,7 +5,9 @@ from compare import close
 
 import norch
 from norch import nn
+from norch._C import lib
 from norch.nn import functional as F
+from norch.operation import wrap
 
 X = [[[1.0, 2.0, 3.0]]]
 
@@ -101,6 +103,33 @@ def test_resampling_by_hand(device):
         F.interpolate(norch.tensor([[[[0, 255]]]], dtype=norch.uint8), size=(1, 3), mode="bilinear"),
         [[[[0, 128, 255]]]],
     )
+
+
+def test_tables_that_do_not_fit_are_refused(device):
+    """As Python makes the tables, C looks at them."""
+
+    def resampled(counts, places, weights, kind=norch.float32):
+        integers = [norch.tensor(part, dtype=norch.int32, device=device) for part in (counts, places)]
+        parts = *integers, norch.tensor(weights, dtype=norch.float32, device=device)
+        x = norch.tensor(X, dtype=kind, device=device)
+        return wrap(lib.resample_tensor(x._ptr, 2, *[part._ptr for part in parts])).tolist()
+
+    assert resampled([1, 2], [[2, 0], [0, 1]], [[1.0, 2.0], [9.0, 3.0]]) == [[[3.0, 8.0]]]
+    assert resampled([1, 2], [[2, 0], [0, 1]], [[1.0, 2.0], [9.0, 3.0]], norch.float16) == [[[3.0, 8.0]]]
+    assert resampled([0], [[0]], [[1.0]]) == [[[0.0]]]
+    for place in (3, -1):
+        with pytest.raises(IndexError, match="size 3"):
+            resampled([1, 1], [[0, place]], [[1.0, 1.0]])
+    with pytest.raises(norch.ShapeError, match="do not belong together"):
+        resampled([1], [[0]], [[1.0]], norch.float64)  # whose weights are float64
+    for counts, places, weights in [
+        ([1], [[0, 1]], [[1.0, 1.0]]),
+        ([1, 1], [[0, 1]], [[1.0, 1.0], [1.0, 1.0]]),
+        ([1, 1], [0, 1], [1.0, 1.0]),
+        ([[1, 1]], [[0, 1]], [[1.0, 1.0]]),
+    ]:
+        with pytest.raises(norch.ShapeError, match="do not belong together"):
+            resampled(counts, places, weights)
 
 
 def test_alpha_dropout_keeps_mean_and_variance(device):

@@ -75,6 +75,7 @@ LAYERS: dict[str, list[Any]] = {
     "Unfold(2)": [(2, 2, 4, 4)],
     "Upsample(scale_factor=2)": [(2, 2, 3, 3)],
     "Upsample(size=5, mode='bilinear')": [(2, 2, 3, 3)],
+    "Upsample(scale_factor=0.7, mode='bicubic')": [(2, 2, 5, 4)],
     "UpsamplingBilinear2d(scale_factor=2)": [(2, 2, 3, 3)],
     "UpsamplingNearest2d(scale_factor=2)": [(2, 2, 3, 3)],
     "Embedding(7, 3)": [("whole", 7, (4, 5))],

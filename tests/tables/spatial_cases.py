@@ -223,7 +223,7 @@ def spatial_cases(case: Callable) -> list:
 
     def interpolate(shape, size, mode, weights, accepted=exact, **options):
         call = functional("interpolate", size, mode=mode, **options)
-        return row("interpolate", [shape], call, resampled(size, weights), "IndexBackward", accepted=accepted)
+        return row("interpolate", [shape], call, resampled(size, weights), "ResampleBackward", accepted=accepted)
 
     def sample(mode, padding, align, *kernel, shape=(2, 2, 3, 4), grid=(2, 3, 2, 2)):
         def call(lib, x, points):
@@ -372,9 +372,9 @@ def spatial_cases(case: Callable) -> list:
         interpolate((1, 1, 3, 4), (4, 6), "bicubic", by_kernel(cubic(-0.75), 2, align=True), align_corners=True),
         interpolate((1, 1, 3, 2, 4), (2, 3, 5), "trilinear", by_kernel(triangle, 1)),
         row("interpolate", [(1, 2, 5, 7)], functional("interpolate", (2, 3), mode="bilinear", antialias=True),
-            resampled((2, 3), by_wide_kernel(triangle, 1)), "MatmulBackward", accepted=exact),
+            resampled((2, 3), by_wide_kernel(triangle, 1)), "ResampleBackward", accepted=exact),
         row("interpolate", [(1, 2, 5, 7)], functional("interpolate", (8, 3), mode="bicubic", antialias=True),
-            resampled((8, 3), by_wide_kernel(cubic(-0.5), 2)), "MatmulBackward", accepted=exact),
+            resampled((8, 3), by_wide_kernel(cubic(-0.5), 2)), "ResampleBackward", accepted=exact),
         sample("bilinear", "zeros", False, triangle, 1),
         sample("bilinear", "border", True, triangle, 1),
         sample("bilinear", "reflection", False, triangle, 1),

@@ -1,4 +1,4 @@
-// Images and volumes read at the points of a grid, in the C API.
+// Images and volumes read at the points of a grid, and resampled along an axis, in the C API.
 
 #include <string.h>
 
@@ -52,5 +52,28 @@ Results* grid_sample_backward(Tensor* gradient, Tensor* x, Tensor* grid, int32_t
             kernels::grid_sample_backward.launch(x->device, *contiguous(*gradient), *contiguous(*x), *contiguous(*grid),
                                                  made[0].tensor, made[1].tensor, how);
         for (int k = 0; k < 2; k++) results[k] = made[k].give();
+    });
+}
+
+Tensor* resample_tensor(Tensor* x, int64_t axis, Tensor* counts, Tensor* places, Tensor* weights) {
+    return build([&] {
+        check_real(*x, "resample");
+        const int along = check_axis(axis, x->ndim, "resample"), dtype = is_narrow(x->dtype) ? FLOAT32 : x->dtype;
+        for (const Tensor* part : {counts, places, weights}) {
+            check_devices(*x, *part, "resample");
+            const int wanted = part == weights ? dtype : int(INT32);
+            if (part->dtype != wanted || part->ndim != (part == counts ? 1 : 2) ||
+                part->shape[part->ndim - 1] != counts->size || (part == weights && !same_shape(*weights, *places)))
+                fail(SHAPE_ERROR, "resample: counts {}, places {} and weights {} do not belong together",
+                     shape_text(*counts), shape_text(*places), shape_text(*weights));
+        }
+        int64_t shape[MAX_DIMS];
+        memcpy(shape, x->shape, sizeof shape);
+        shape[along] = counts->size;
+        Owned out = new_tensor(shape, x->ndim, x->dtype, x->device);
+        if (out->size)
+            kernels::resample.launch(x->device, *contiguous(*x), *contiguous(*counts), *contiguous(*places),
+                                     *contiguous(*weights), *out, along);
+        return out;
     });
 }

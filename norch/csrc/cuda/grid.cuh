@@ -1,4 +1,4 @@
-// CUDA kernels of padding, and of images read at the points of a grid. A part of cuda.cu.
+// CUDA kernels of padding, of images read at the points of a grid, and of resampling. A part of cuda.cu.
 //
 // A thread computes elements of the result and reads what it needs, as in windows.cuh. The gradient of an image at a
 // grid is the one that cannot: a thread adds up that of a whole channel, so that it is the same in every run.
@@ -144,6 +144,26 @@ __global__ void grid_sample_grid_kernel(const T* gradient, const T* x, const T* 
     }
 }
 
+template <class T>
+__global__ void resample_kernel(const T* x, const int32_t* counts, const int32_t* places, const T* weights, T* out,
+                                int64_t size, int64_t outputs, int64_t inner, int64_t taps, Fault bounds,
+                                Fault* found) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const int64_t o = e / inner % outputs, first = e / inner / outputs * bounds.size * inner + e % inner;
+        T sum = T(0);
+        for (int64_t t = 0; t < counts[o] && t < taps; t++) {
+            const int64_t at = t * outputs + o, place = places[at];
+            if (place < 0 || place >= bounds.size) {
+                report(found, bounds, place);
+                continue;
+            }
+            const T term = weights[at] * x[first + place * inner];
+            sum = t ? sum + term : term;
+        }
+        out[e] = sum;
+    }
+}
+
 int64_t image_size(const Sampling& how) {
     return how.size[0] * how.size[1] * (how.axes == 3 ? how.size[2] : 1);
 }
@@ -195,4 +215,17 @@ void grid_sample_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, c
                 image_size(how), how);
     });
     check_launch("grid_sample_backward");
+}
+
+void resample_tensor_cuda(const Tensor& x, const Tensor& counts, const Tensor& places, const Tensor& weights,
+                          Tensor& out, int axis) {
+    cudaStream_t stream = use(out.device);
+    const Fault bounds = {Fault::INDEX, axis, "resample", x.shape[axis], 0, 0};
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        resample_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+            data_as<T>(x), data_as<int32_t>(counts), data_as<int32_t>(places), data_as<T>(weights), data_as<T>(out),
+            out.size, out.shape[axis], out.strides[axis], places.shape[0], bounds, fault_of(out.device));
+    });
+    check_launch("resample");
 }
