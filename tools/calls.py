@@ -270,7 +270,6 @@ REASONS = {
         norch.meshgrid(v, v, indexing="ij")
         norch.bmm(x[None], y[None])
         norch.baddbmm(x[None], x[None], y[None])
-        norch.einsum("ij,jk->ik", x, y)
         norch.trace(x)
         """,
     "the places, then the elements there": """
