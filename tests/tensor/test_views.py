@@ -206,10 +206,15 @@ ERRORS = {
     "dot": (lambda x: x.dot(x), RuntimeError, "1 and 1 dimensions"),
     "dot lengths": (lambda x: x[0].dot(x[0, 1:]), ValueError, "6 and 5"),
     "bmm": (lambda x: x[None].bmm(x.T.expand(2, 6, 4)), ValueError, "1 and 2 matrices"),
+    "flatten": (lambda x: x.flatten(2), IndexError, "axis 2"),
+    "transpose": (lambda x: x.transpose(0, 2), IndexError, "axis 2"),
 }
 
 
 @pytest.mark.parametrize("call, error, text", list(ERRORS.values()), ids=list(ERRORS))
 def test_errors(call, error, text, device):
-    with pytest.raises(error, match=text):
-        call(norch.arange(24.0, device=device).reshape(4, 6))
+    x = norch.arange(24.0, device=device).reshape(4, 6)
+    new_class = type("New", (norch.nn.Parameter,), {})  # whose attributes were not looked up before
+    for given in (x, new_class(x)):
+        with pytest.raises(error, match=text):
+            call(given)

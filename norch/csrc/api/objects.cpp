@@ -219,10 +219,11 @@ static bool join(void* view, void* base) {
 
 PythonObject* wrap_view(PythonObject* handle, PythonObject* base, PythonObject* tracked) {
     void* view = wrap_handle(handle);
+    if (!view) return nullptr;  // at once: reading an attribute would replace the exception
     const bool is_tracked = tracked == known.yes && !is_true(base, UNTRACKED);
-    if (view && (is_tracked || !objects.set_attribute(view, UNTRACKED, known.yes)) && join(view, base))
+    if ((is_tracked || !objects.set_attribute(view, UNTRACKED, known.yes)) && join(view, base))
         return static_cast<PythonObject*>(view);
-    if (view) python.drop_reference(view);
+    python.drop_reference(view);
     return nullptr;
 }
 
