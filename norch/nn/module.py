@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from inspect import isdatadescriptor
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from weakref import ref
 
@@ -150,6 +151,8 @@ class Module(Hookable, ModuleState):
     def _register(self, registry: dict[str, T | None], name: str, value: T | None) -> None:
         """Set the attribute and list it in `registry`, and in no other."""
         if name not in registry:
+            if registry is not self._modules and isdatadescriptor(getattr(type(self), name, None)):
+                raise KeyError(f"{self.get_name()} already computes its attribute {shown(name)}")
             self._forget(name)
         registry[name] = value
 

@@ -116,6 +116,10 @@ class Wide(nn.Module):
         return norch.cat([x, x])
 
 
+def assigned(layer, value):
+    layer.weight = value
+
+
 @pytest.mark.parametrize(
     "call, error",
     [
@@ -131,6 +135,8 @@ class Wide(nn.Module):
         (lambda layer: nn.utils.spectral_norm(layer, n_power_iterations=0), ValueError),
         (lambda layer: nn.utils.remove_weight_norm(layer), ValueError),
         (lambda layer: nn.utils.remove_spectral_norm(layer), ValueError),
+        (lambda layer: assigned(parametrizations.weight_norm(layer), nn.Parameter(norch.ones(3, 2))), KeyError),
+        (lambda layer: assigned(parametrizations.weight_norm(layer), nn.Buffer(norch.ones(3, 2))), KeyError),
         (lambda layer: nn.utils.vector_to_parameters([1.0], [layer.weight]), TypeError),
         (lambda layer: nn.utils.vector_to_parameters(norch.ones(1), [layer.weight]), RuntimeError),
     ],
