@@ -14,7 +14,7 @@ from .discrete import _one_given
 from .distribution import Distribution
 from .gamma import Gamma
 from .transforms import AffineTransform, ExpTransform, PowerTransform
-from .utils import EULER, as_value, broadcast_all, clamp_probs
+from .utils import EULER, as_value, broadcast_all, clamp_probs, smallest_step, softplus
 
 
 class _Half(Distribution):
@@ -274,10 +274,25 @@ class FisherSnedecor(Distribution):
         return shape + powers - (half1 + half2) * (ratio * value).log1p()
 
 
+# The Bernoulli numbers B_2, B_4, ... over (2k)!: coth(x / 2) / 2 - 1 / x is the sum of these times x ** (2k - 1)
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
+_COTH = [number / math.factorial(2 * k) for k, number in enumerate(_BERNOULLI, 1)]
+_COTH_SLOPE = [(2 * k - 1) * factor for k, factor in enumerate(_COTH, 1)]
+_LOG_COTH = [math.log(2)] + [(4**k - 2) * factor / (2 * k) for k, factor in enumerate(_COTH, 1)]  # log(x / tanh(x / 2))
+
+
+def _series(square: Tensor, factors: Sequence[float]) -> Tensor:
+    """The sum of the factors times the powers of a square, from power 0 on."""
+    total = square.zeros_like()
+    for factor in reversed(factors):
+        total = total * square + factor
+    return total
+
+
 class ContinuousBernoulli(Distribution):
     """Density proportional to p^x (1 - p)^(1 - x) of numbers x from 0 to 1: pixels between black and white.
 
-    Between the `lims` around p = 1/2, where the formulas divide 0 by 0, it takes their Taylor series.
+    Between the `lims` around p = 1/2 it draws, and has the `cdf`, of a uniform distribution.
 
     >>> norch.distributions.ContinuousBernoulli(norch.tensor([0.5])).mean
     tensor([0.5000])
@@ -300,35 +315,37 @@ class ContinuousBernoulli(Distribution):
         self._lims = lims
         super().__init__(given.shape, validate_args=validate_args)
 
+    @property
+    def _rate(self) -> Tensor:
+        """r of the density, proportional to exp(r x)."""
+        step = smallest_step(self.logits)
+        return self.logits.clamp(math.log(step) - math.log1p(-step), math.log1p(-step) - math.log(step))
+
+    def _near_and_far(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Where the rate is near 0, for which the formulas subtract alike numbers; it there, and elsewhere."""
+        near = self._rate.abs() < 0.5
+        return near, near._choose(self._rate, 0.0), near._choose(1.0, self._rate)
+
     def _outside(self) -> tuple[Tensor, Tensor]:
-        """Where p is outside of the lims, and p kept there."""
+        """Where p is outside of the lims, and the rate there."""
         outside = (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
-        return outside, outside._choose(self.probs, self._lims[0])
+        return outside, outside._choose(self._rate, 1.0)
 
     def _log_norm(self) -> Tensor:
-        outside, p = self._outside()
-        low, high = p.clamp(max=0.5), p.clamp(min=0.5)
-        sides = (p <= 0.5)._choose((-2.0 * low).log1p(), (2.0 * high - 1.0).log())
-        exact = ((-p).log1p() - p.log()).abs().log() - sides
-        x = (self.probs - 0.5).pow(2)
-        return outside._choose(exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
+        near, small, rate = self._near_and_far()
+        return near._choose(_series(small.pow(2), _LOG_COTH), (rate / (rate / 2).tanh()).log())
 
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        outside, p = self._outside()
-        x = self.probs - 0.5
-        series = 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.pow(2)) * x
-        return outside._choose(p / (2.0 * p - 1.0) + 1.0 / ((-p).log1p() - p.log()), series)
+        near, small, rate = self._near_and_far()
+        return 0.5 + near._choose(small * _series(small.pow(2), _COTH), 0.5 / (rate / 2).tanh() - 1 / rate)
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        outside, p = self._outside()
-        x = (self.probs - 0.5).pow(2)
-        series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
-        exact = p * (p - 1.0) / (1.0 - 2.0 * p).pow(2) + 1.0 / ((-p).log1p() - p.log()).pow(2)
-        return outside._choose(exact, series)
+        near, small, rate = self._near_and_far()
+        return near._choose(_series(small.pow(2), _COTH_SLOPE), rate.pow(-2) - (2 * (rate / 2).sinh()).pow(-2))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -336,20 +353,17 @@ class ContinuousBernoulli(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
-        return value * self.probs.log() + (1 - value) * (-self.probs).log1p() + self._log_norm()
+        return value * self.logits - softplus(self.logits) + self._log_norm()
 
     def cdf(self, value: Tensor) -> Tensor:
         self._check_value(value)
-        outside, p = self._outside()
-        exact = (p.pow(value) * (1.0 - p).pow(1.0 - value) + p - 1.0) / (2.0 * p - 1.0)
-        inside = outside._choose(exact, value)
+        outside, rate = self._outside()
+        inside = outside._choose((rate * value).expm1() / rate.expm1(), value)
         return (value <= 0)._choose(0.0, (value >= 1)._choose(1.0, inside))
 
     def icdf(self, value: Tensor) -> Tensor:
-        outside, p = self._outside()
-        exact = ((-p + value * (2.0 * p - 1.0)).log1p() - (-p).log1p()) / (p.log() - (-p).log1p())
-        return outside._choose(exact, value)
+        outside, rate = self._outside()
+        return outside._choose((value * rate.expm1()).log1p() / rate, value)
 
     def entropy(self) -> Tensor:
-        log0, log1 = (-self.probs).log1p(), self.probs.log()
-        return self.mean * (log0 - log1) - self._log_norm() - log0
+        return softplus(self._rate) - self._rate * self.mean - self._log_norm()
