@@ -290,7 +290,8 @@ class SoftmaxTransform(Transform):
     domain, codomain, event_dim = constraints.real_vector, constraints.simplex, 1
 
     def _call(self, x: Tensor) -> Tensor:
-        return x.softmax(-1)
+        y = (x - x.amax(-1, True)).exp()  # of integers too
+        return y / y.sum(-1, True)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return y.log()

@@ -35,6 +35,45 @@ def test_transforms_of_bounds_that_are_tensors_and_of_integers():
         d.biject_to(d.constraints.real_vector)(norch.tensor(1.0))
 
 
+def test_the_softmax_of_integers():
+    expected = norch.tensor([1.0, 3.0]).softmax(-1).tolist()
+    assert d.SoftmaxTransform()(norch.tensor([1, 3])).tolist() == pytest.approx(expected)
+    with pytest.raises(IndexError):
+        d.SoftmaxTransform()(norch.ones(2, 0))
+
+
+def test_independent_enumerates_what_it_does_not_join():
+    base = d.OneHotCategorical(norch.ones(2, 3))
+    assert d.Independent(base, 0).has_enumerate_support and not d.Independent(base, 1).has_enumerate_support
+    assert d.Independent(base, 0).enumerate_support(False).shape == (3, 1, 3)
+    with pytest.raises(NotImplementedError, match="Independent"):
+        d.Independent(base, 1).enumerate_support()
+
+
+@pytest.mark.parametrize("read", ["mean", "variance", "entropy()", "log_prob(v)", "cdf(v)", "icdf(v)"])
+@pytest.mark.parametrize("logit", [-12.0, -0.51, -0.49, -0.035, 0.0041, 0.0, 1e-4, 0.01, 12.0])
+def test_continuous_bernoulli_keeps_its_digits_in_float32(logit, read):
+    found = []
+    for dtype in (norch.float64, norch.float32):
+        x, v = norch.tensor([logit, 0.3], dtype=dtype).unbind()
+        x = x.clone().requires_grad_()
+        value = eval(f"p.{read}", {"p": d.ContinuousBernoulli(logits=x), "v": v})
+        value.backward()
+        found.append([value.item(), x.grad.item()])
+    assert found[1] == pytest.approx(found[0], abs=1e-5, rel=1e-5)
+
+
+def test_moments_of_continuous_bernoulli_meet_where_the_formulas_change():
+    """Beside sums over the density exp(r x)."""
+    x = (norch.arange(100_000, dtype=norch.float64) + 0.5) / 100_000
+    for rate in (-0.4999, 0.4999, 0.5001, 0.1):
+        p = d.ContinuousBernoulli(logits=norch.tensor(rate, dtype=norch.float64))
+        weights = (rate * x).softmax(0)
+        mean = (weights * x).sum()
+        moments = [mean.item(), (weights * (x - mean) ** 2).sum().item(), 1.0]
+        assert [p.mean.item(), p.variance.item(), p.log_prob(x).exp().mean().item()] == pytest.approx(moments, abs=1e-9)
+
+
 def test_a_divergence_of_halves():
     assert d.kl_divergence(d.HalfCauchy(1.0), d.HalfCauchy(3.0)).item() == pytest.approx(math.log(16 / 12))
     assert d.Gamma(1.0, 1.0).log_prob(2).item() == pytest.approx(-2)
