@@ -7,16 +7,20 @@ from collections.abc import Sequence
 
 from .execution import run, unneeded
 from .questions import (
+    as_float64,
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
     has_no_elements,
+    has_no_tolerance,
     meets_infinity,
     norch_spreads_nan,
+    on_an_edge,
     overlaps,
     pairs_of,
     permuted,
     rounded_otherwise,
+    ties_decide,
     torch_expands,
     torch_spreads_nan,
     variance_is_rounding,
@@ -156,7 +160,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
     (r"matrix_rank\(v\d+, [-0T]", "elements", "without a tolerance above 0 rounding decides"),
     ("tensordot", "dims of tensors of .*torch IndexError", BOTH + "dims that are not there"),
-    (r"cond\(", r"elements .*(e\+1\d|inf).*torch has .*(e\+1\d|inf)", "nothing is promised of a singular matrix"),
+    (r"cond\(", r"elements .*(e\+\d\d|inf).*torch has .*(e\+\d\d|inf)", "nothing is promised of a singular matrix"),
     (
         r"logit\(.*\b(True|0?\.[5-9]\d*|[1-9][.\d]*)\)",
         "elements",
@@ -206,6 +210,21 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("_norm", "parameter '\\w+' is None, torch TypeError", BOTH + "a parameter that is None"),
     (
+        "weight_norm",
+        r"^norch raises ValueError: .*(no parameter or buffer '|weightnorm of ')weight_ih.*, torch (Index|Type)Error",
+        BOTH + "a parameter that is not there; torch reads those that are computed first",
+    ),
+    (
+        "cdf",
+        r"value argument .* the support \(Interval\(lower_bound=(tensor\()?\[*(2\.2251e-308|1\.1755e-38)",
+        GAVE_UP + "numbers whose probability rounds to 0, which torch's Gumbel refuses",
+    ),
+    (
+        "LowRank",
+        "raises _LinAlgError: linalg.cholesky",
+        GAVE_UP + "a covariance W W^T + D with a small D: torch decomposes I + W^T D^-1 W",
+    ),
+    (
         "kl_divergence",
         "ShapeError: .* cannot be broadcast together.*, torch computes",
         REFUSED + "divergences of shapes that do not fit each other, of which torch looks at one",
@@ -235,6 +254,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("", "Boolean value of Tensor|Boolean alpha|tensor has no dimensions", GAVE_UP + "an option that is not read"),
     ("soft_margin_loss", "match the broadcast shape", GAVE_UP + "an input that broadcasts to a larger target"),
+    ("vander", "but got (BFloat16|Half)", GAVE_UP + "dtypes that torch does not have there"),
+    ("index_reduce", "Loops.h.*please report a bug", GAVE_UP + "index_reduce in bfloat16, a bug of torch"),
     ("vecdot", "inconsistent tensor size", GAVE_UP + "vectors that broadcast, as matrices do in torch"),
     ("repeat_interleave", "Dimension out of range", GAVE_UP + "a tensor of no dimensions has one to repeat along"),
     ("", r"^norch raises .*got .*\b(True|False|(norch\.)?bool)\b.*torch computes", REFUSED + "a bool is no number"),
@@ -392,9 +413,17 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return "torch loses the hooks of a view when it is written to"
     if ".grad elements" in found and CHOOSING.search(whole) and pairs_of(found) and permuted(found):
         return "of equal elements any gets the gradient"
+    if ".grad elements" in found and CHOOSING.search(whole) and ties_decide(lines):
+        return "of equal elements any gets the gradient"
+    if "elements" in found and "ContinuousBernoulli" in whole and not run(as_float64(lines)):
+        return "near p = 1/2, and for large logits, torch's ContinuousBernoulli loses the digits of float32"
+    if "elements" in found and "histogram(" in lines[-1] and on_an_edge(found):
+        return "a value on the edge between two bins, whose last digits differ"
+    if "elements" in found and has_no_tolerance(lines):
+        return "without a tolerance above 0 rounding decides"
     if "elements" in found and not found.startswith("at the end") and zeros_have_signs(lines):
         return "the sign of a zero"
-    if re.search("dtype=lib.u?int", whole) and differs_as_float32(found):
+    if re.search("dtype=lib.(u?int|bool)", whole) and differs_as_float32(found):
         return "integers become float32, whose last digits differ"
     if MATRIX.search(lines[-1] if not derived else whole) and meets_infinity(lines):
         return "nothing is promised of a matrix that is not finite"
@@ -413,7 +442,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return REFUSED + "dims and indices of no elements"
     if "requires_grad" in found and has_no_elements(lines):
         return "of no elements nothing needs a gradient"
-    if "float16" in whole and re.search(r"_loss\(|cosine|\*\* 0\.5", lines[-1]):
+    if "float16" in whole and re.search(r"(_l|L)oss\(|cosine|\*\* 0\.5", lines[-1]):
         if re.search("elements .*torch has .*(nan|inf)", found):
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:

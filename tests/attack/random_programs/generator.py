@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from .discovery import found_statements
-from .execution import Pair
+from .execution import Pair, has_no_memory
 from .holes import Holes, Nothing
 from .statements import FAMILIES, FOUND
 
@@ -108,7 +108,7 @@ class Program:
         if isinstance(value, torch.Tensor):
             small = value.numel() <= LARGEST and value.ndim <= RANK
             tame = self.wild or not (value.is_floating_point() and (value.detach().abs() > GREATEST).any())
-            if small and tame:
+            if small and tame and not has_no_memory(value):
                 self.tensors.append(name)
         elif isinstance(value, (tuple, list)) and value and all(isinstance(x, torch.Tensor) for x in value):
             self.lists.append(name)

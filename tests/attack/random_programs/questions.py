@@ -89,6 +89,38 @@ def rounded_otherwise(lines: Sequence[str]) -> bool:
     return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
 
 
+def has_no_tolerance(lines: Sequence[str]) -> bool:
+    """Whether the tolerance that the last statement gives `matrix_rank` is a tensor with an element not above 0."""
+    told = re.search(r"matrix_rank\(v\d+, (v\d+)", lines[-1])
+    pair = Pair()
+    for line in lines[:-1] if told else ():
+        pair.step(line)
+    return bool(told) and not (pair.theirs[told[1]] > 0).all()
+
+
+def ties_decide(lines: Sequence[str]) -> bool:
+    """Whether torch's own values or gradients are others if a median or quantile of all sees its elements reversed."""
+    of_all = r"(lib\.(?:nan)?(?:quantile|median))\((v\d+)(, [\d.]+)?\)"
+    pair = Pair(torch, torch)
+    return any(pair.step(line, re.sub(of_all, r"\1(\2.flatten().flip(0)\3)", line)) for line in lines) or (
+        pair.finish() is not None
+    )
+
+
+def as_float64(lines: Sequence[str]) -> list[str]:
+    """The program with tensors of float64 in the place of those of other dtypes."""
+    return [re.sub(r"\blib\.(float32|b?float16|u?int\d+|bool)\b", "lib.float64", line) for line in lines]
+
+
+def on_an_edge(found: str) -> bool:
+    """Whether counts differ by what lies in the next bin: of the sums up to each bin no two neighbours do."""
+    left, steps = 0.0, []
+    for ours, theirs in pairs_of(found):
+        left += ours - theirs
+        steps.append(left)
+    return bool(steps) and not steps[-1] and not any(x and y for x, y in zip(steps, steps[1:]))
+
+
 def variance_is_rounding(lines: Sequence[str]) -> bool:
     """Whether some variance is 0 in one of the libraries, and not in the other."""
     lines = [re.sub(r"^(v\d+) = (v\d+)\.corrcoef\(\)", r"\1 = \2.var(-1)", line) for line in lines]
