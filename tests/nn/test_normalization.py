@@ -171,6 +171,12 @@ def test_what_does_not_fit_is_refused(attempt, kind, message, no_leak):
         attempt()
 
 
+@pytest.mark.parametrize("dtype", [norch.float16, norch.bfloat16])
+def test_rms_norm_adds_the_eps_of_the_dtype_it_computes_in(dtype):
+    assert F.rms_norm(norch.full((1, 2), 0.0625, dtype=dtype), [2]).tolist() == [[1.0, 1.0]]
+    assert nn.RMSNorm(2, dtype=dtype)(norch.full((1, 2), 0.0625, dtype=dtype)).tolist() == [[1.0, 1.0]]
+
+
 def test_layers_of_nothing(device):
     assert nn.LayerNorm(3).to(device)(norch.zeros(0, 3, device=device)).shape == [0, 3]
     assert nn.GroupNorm(1, 2).to(device)(norch.zeros(0, 2, 4, device=device)).shape == [0, 2, 4]

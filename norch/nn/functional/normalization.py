@@ -10,6 +10,7 @@ from ...arguments import flags, sizes_of
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
+from ...functions.promotion import finfo
 from ...operation import assigning, at_once, wrap
 from ...tensor import Tensor
 from ...types import Sizes
@@ -211,9 +212,9 @@ def group_norm(
 def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """x / sqrt(mean(x^2) + eps) * weight over the last dimensions, of the sizes `normalized_shape`.
 
-    The weight has that shape; an `eps` of None is the distance from 1 to the next number of the dtype. Formula: Zhang
-    and Sennrich, "Root mean square layer normalization" (2019). All have one floating dtype. Raises ShapeError if the
-    input does not end in that shape, RuntimeError for another dtype.
+    The weight has that shape; an `eps` of None is the distance from 1 to the next number of the dtype, for 16 bits of
+    float32, which they are computed in. Formula: Zhang and Sennrich, "Root mean square layer normalization" (2019). All
+    have one floating dtype. Raises ShapeError if the input does not end in that shape, RuntimeError for another dtype.
 
     >>> F.rms_norm(norch.tensor([[1.0, 1.0], [10.0, 10.0]]), [2])
     tensor([[1., 1.],
@@ -227,11 +228,8 @@ def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = Non
     last = tuple(range(-len(shape), 0))
     x = input.float() if input.dtype.itemsize < 4 else input  # squares of halves overflow
     squares = (x * x).mean(last, keepdim=True)
-    result = x * (squares + (_EPSILON[input.dtype.name] if eps is None else eps)).rsqrt()
+    result = x * (squares + (finfo(x.dtype).eps if eps is None else eps)).rsqrt()
     return (result if weight is None else result * weight).to(input.dtype)
-
-
-_EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:

@@ -38,6 +38,7 @@ STEPS = re.compile(
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
+ORTHOGONAL = r"(v\d+ = \(lambda q: q @ q\.mT\)\(.*\))"
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qr\(|LowRank|Multivariate|Wishart")
 CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention")
@@ -230,6 +231,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         REFUSED + "divergences of shapes that do not fit each other, of which torch looks at one",
     ),
     (r"init\.", "expected a floating dtype, torch computes", REFUSED + "to fill integers, also if there are none"),
+    ("init.xavier", "^norch computes, .*ZeroDivisionError", GAVE_UP + "to fill no elements, of no inputs and outputs"),
     ("PowerTransform", "dtype norch.b?float16, torch has float32", "a number as an exponent has no dtype"),
     ("transfer_param", "dictionary changed size", GAVE_UP + "parametrizations that a module transfers to itself"),
     # ---- memory
@@ -419,6 +421,9 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "near p = 1/2, and for large logits, torch's ContinuousBernoulli loses the digits of float32"
     if "elements" in found and "histogram(" in lines[-1] and on_an_edge(found):
         return "a value on the edge between two bins, whose last digits differ"
+    if "elements" in found and re.search(ORTHOGONAL, whole):
+        if not run([re.sub(ORTHOGONAL, r"\1.round(decimals=12)", line) for line in lines]):
+            return "where the product of orthogonal vectors is 0, rounding decides"
     if "elements" in found and has_no_tolerance(lines):
         return "without a tolerance above 0 rounding decides"
     if "elements" in found and not found.startswith("at the end") and zeros_have_signs(lines):
