@@ -160,6 +160,16 @@ def test_sums_that_a_half_would_not_hold():
     assert x.mean(dtype=norch.float64).dtype is norch.float64 and x.norm().dtype is norch.float16
 
 
+@pytest.mark.parametrize("dtype", [norch.float16, norch.bfloat16])
+def test_gradients_of_logarithms_that_a_half_rounds(dtype):
+    gradients = []
+    for kind in (dtype, norch.float64):
+        x = norch.tensor([301.0, 2.0, 301.0], dtype=dtype).to(kind).requires_grad_()
+        x.logcumsumexp(0).sum().backward()
+        gradients.append(x.grad.tolist())
+    assert gradients[0] == pytest.approx(gradients[1], rel=0.01)
+
+
 def test_gradients_of_halves_cannot_be_checked():
     with pytest.raises(ValueError, match="float16"):
         norch.autograd.gradcheck(lambda x: x * x, norch.ones(2, dtype=norch.float16, requires_grad=True))

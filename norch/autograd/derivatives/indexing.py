@@ -267,11 +267,14 @@ class LogcumsumexpBackward(Function):
         self.axis = axis
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [self._sums(gradient) - self._sums(-gradient)]
+        dtype, x, y = self.x.dtype, self.x, self.output
+        if dtype.itemsize < 4:  # exp() of a logarithm that was rounded to 16 bits has a digit or none
+            x, gradient = x.float(), gradient.float()
+            y = x.logcumsumexp(self.axis)
+        return [(self._sums(gradient, x, y) - self._sums(-gradient, x, y)).to(dtype)]
 
-    def _sums(self, gradient: Tensor) -> Tensor:
+    def _sums(self, gradient: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """What the positive gradients add up to."""
-        x, y = self.x, self.output
         some = (gradient > 0).logical_and(y.detach() != -math.inf)
         logs = some._choose(some._choose(gradient, 1.0).log() - some._choose(y, 0.0), -math.inf)
         sums = logs.flip(self.axis).logcumsumexp(self.axis).flip(self.axis) if x.ndim else logs
