@@ -90,7 +90,8 @@ class Bernoulli(_TwoOutcomes):
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
-        return -binary_cross_entropy_with_logits(logits, value.to(logits.dtype), reduction="none")
+        value = value if value.is_floating_point() else value.to(logits.dtype)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self) -> Tensor:
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")

@@ -42,6 +42,15 @@ def test_the_softmax_of_integers():
         d.SoftmaxTransform()(norch.ones(2, 0))
 
 
+def test_a_bernoulli_of_two_dtypes_keeps_the_digits_of_both():
+    for dtypes in ((norch.float32, norch.float64), (norch.float64, norch.float32)):
+        logits, value = norch.tensor(0.1, dtype=dtypes[0]), norch.tensor(1.0, dtype=dtypes[1])
+        found = d.Bernoulli(logits=logits).log_prob(value)
+        assert found.dtype is norch.float64
+        assert found.item() == pytest.approx(-math.log1p(math.exp(-logits.item())), rel=1e-14)
+    assert d.Bernoulli(norch.tensor(0.5)).log_prob(norch.tensor(1)).dtype is norch.float32
+
+
 def test_independent_enumerates_what_it_does_not_join():
     base = d.OneHotCategorical(norch.ones(2, 3))
     assert d.Independent(base, 0).has_enumerate_support and not d.Independent(base, 1).has_enumerate_support
