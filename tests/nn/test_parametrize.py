@@ -120,6 +120,14 @@ def assigned(layer, value):
     layer.weight = value
 
 
+def transferred(layer, name):
+    target = nn.Module()
+    try:
+        parametrize.transfer_parametrizations_and_params(layer, target, name)
+    finally:
+        assert not list(target.parameters())
+
+
 @pytest.mark.parametrize(
     "call, error",
     [
@@ -137,6 +145,8 @@ def assigned(layer, value):
         (lambda layer: nn.utils.remove_spectral_norm(layer), ValueError),
         (lambda layer: assigned(parametrizations.weight_norm(layer), nn.Parameter(norch.ones(3, 2))), KeyError),
         (lambda layer: assigned(parametrizations.weight_norm(layer), nn.Buffer(norch.ones(3, 2))), KeyError),
+        (lambda layer: transferred(parametrizations.weight_norm(layer), "kernel"), AttributeError),
+        (lambda layer: transferred(parametrizations.weight_norm(layer), "bias"), KeyError),
         (lambda layer: nn.utils.vector_to_parameters([1.0], [layer.weight]), TypeError),
         (lambda layer: nn.utils.vector_to_parameters(norch.ones(1), [layer.weight]), RuntimeError),
     ],

@@ -272,7 +272,8 @@ def transfer_parametrizations_and_params(
 ) -> Module:
     """Let a module share the parametrizations of another one, and the parameters behind them; returns it.
 
-    Does nothing if the other one is not parametrized; raises KeyError if it is, but not `tensor_name`.
+    Does nothing if the other one is not parametrized; raises KeyError if it is, but not `tensor_name`, AttributeError
+    if neither module has that.
 
     >>> source = nn.utils.parametrizations.weight_norm(nn.Linear(1, 1))
     >>> target = nn.utils.parametrize.transfer_parametrizations_and_params(source, nn.Linear(1, 1))
@@ -284,9 +285,10 @@ def transfer_parametrizations_and_params(
         return to_module
     given = tensor_name if tensor_name is None else check_kind(tensor_name, str, "transfer_parametrizations_and_params")
     for name in list(from_module.parametrizations) if given is None else [given]:
+        made = None if hasattr(to_module, name) else Parameter(getattr(from_module, name).detach().clone())
         source = from_module.parametrizations[name]
-        if not hasattr(to_module, name):
-            to_module.register_parameter(name, Parameter(getattr(from_module, name).detach().clone()))
+        if made is not None:
+            to_module.register_parameter(name, made)
         for module in list(source):
             register_parametrization(to_module, name, module)
         for own in source._names():
