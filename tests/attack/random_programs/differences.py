@@ -12,14 +12,15 @@ from .questions import (
     differs_in_signs_of_infinities,
     differs_in_zeros,
     has_no_elements,
-    has_no_tolerance,
     meets_infinity,
     norch_spreads_nan,
     on_an_edge,
     overlaps,
     pairs_of,
     permuted,
+    rank_is_rounding,
     rounded_otherwise,
+    rounding_beside_0,
     ties_decide,
     torch_expands,
     torch_spreads_nan,
@@ -38,7 +39,7 @@ STEPS = re.compile(
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
-ORTHOGONAL = r"(v\d+ = \(lambda q: q @ q\.mT\)\(.*\))"
+OF_TARGET = "dtype norch.float(32|64), torch has b?float(16|32)"
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qr\(|LowRank|Multivariate|Wishart")
 CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention")
@@ -159,7 +160,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"add(mm|mv|bmm)_?\(.*alpha=0\b", "elements .*nan", "0 times infinity, which BLAS does not read"),
     (r"median\(", "requires_grad False, torch has True", "of no elements nothing needs a gradient"),
     (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
-    (r"matrix_rank\(v\d+, [-0T]", "elements", "without a tolerance above 0 rounding decides"),
     ("tensordot", "dims of tensors of .*torch IndexError", BOTH + "dims that are not there"),
     (r"cond\(", r"elements .*(e\+\d\d|inf).*torch has .*(e\+\d\d|inf)", "nothing is promised of a singular matrix"),
     (
@@ -184,6 +184,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", r"\.grad dtype", "after a conversion of its module a gradient has the dtype of its tensor"),
     (r"backward\(|grad\(", "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
     (r"Linear\(", "shapes cannot be multiplied", GAVE_UP + "columns of numbers, as the article's Linear takes them"),
+    (
+        "with_logits|WithLogits",
+        OF_TARGET,
+        "torch's loss has the dtype of its target, norch's the common one",
+    ),
     ("soft_margin_loss", r"dtype", "torch's loss has the dtype of its input, norch's the common one"),
     (r"backward\(|grad\(", "Singular matrix, torch computes", REFUSED + "derivatives by a singular matrix"),
     ("slogdet", r"\[0\] elements", "the sign of a determinant that is NaN, or that rounding made"),
@@ -419,13 +424,17 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "of equal elements any gets the gradient"
     if "elements" in found and "ContinuousBernoulli" in whole and not run(as_float64(lines)):
         return "near p = 1/2, and for large logits, torch's ContinuousBernoulli loses the digits of float32"
+    if re.search(OF_TARGET, found) and (told := re.search(r"(v\d+)\.log_prob", lines[-1])):
+        if f"{told[1]} = lib.distributions.Bernoulli(" in whole:
+            return "torch's loss has the dtype of its target, norch's the common one"
+    if ".grad elements" in found and "logcumsumexp" in whole and "float16" in whole and not run(as_float64(lines)):
+        return "torch's derivative of logcumsumexp takes exp() of what was rounded to 16 bits"
     if "elements" in found and "histogram(" in lines[-1] and on_an_edge(found):
         return "a value on the edge between two bins, whose last digits differ"
-    if "elements" in found and re.search(ORTHOGONAL, whole):
-        if not run([re.sub(ORTHOGONAL, r"\1.round(decimals=12)", line) for line in lines]):
-            return "where the product of orthogonal vectors is 0, rounding decides"
-    if "elements" in found and has_no_tolerance(lines):
-        return "without a tolerance above 0 rounding decides"
+    if "elements" in found and "matrix_rank" in lines[-1] and rank_is_rounding(lines):
+        return "of a tolerance of 0, or of a singular value, rounding decides the rank"
+    if "elements" in found and not found.startswith("at the end") and rounding_beside_0(lines):
+        return "of elements that should be 0 rounding decides"
     if "elements" in found and not found.startswith("at the end") and zeros_have_signs(lines):
         return "the sign of a zero"
     if re.search("dtype=lib.(u?int|bool)", whole) and differs_as_float32(found):

@@ -62,6 +62,12 @@ class Pair:
         self.drawn: dict[str, float] = {}  # variables that hold figures of random numbers, and their tolerance
         self.least = 0.0  # the tolerance of all dtypes, once something was computed in a narrow one
 
+    def after(self, world: dict[str, Any]) -> Pair:
+        """This pair, whose worlds have both the variables of another one."""
+        self.ours.update(world)
+        self.theirs.update(world)
+        return self
+
     def step(self, line: str, our_line: str | None = None) -> str | None:
         """Execute a statement in both worlds: what is different after it, None if nothing is."""
         theirs = _error(line, self.theirs)

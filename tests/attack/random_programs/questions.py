@@ -89,13 +89,30 @@ def rounded_otherwise(lines: Sequence[str]) -> bool:
     return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
 
 
-def has_no_tolerance(lines: Sequence[str]) -> bool:
-    """Whether the tolerance that the last statement gives `matrix_rank` is a tensor with an element not above 0."""
-    told = re.search(r"matrix_rank\(v\d+, (v\d+)", lines[-1])
+def rank_is_rounding(lines: Sequence[str]) -> bool:
+    """Whether the tolerance that the last statement gives `matrix_rank` is not above 0, or is a singular value."""
+    told = re.match(r"(.*matrix_rank\(v\d+, )(v\d+|[-\d.]+|True|False)(.*)", lines[-1])
     pair = Pair()
     for line in lines[:-1] if told else ():
         pair.step(line)
-    return bool(told) and not (pair.theirs[told[1]] > 0).all()
+    if not told:
+        return False
+    bound = torch.as_tensor(eval(told[2], pair.theirs))
+    less, more = (f"{told[1]}{told[2]} * {factor}{told[3]}" for factor in (1 - 1e-9, 1 + 1e-9))
+    return not (bound > 0).all() or Pair(torch, torch).after(pair.theirs).step(less, more) is not None
+
+
+def rounding_beside_0(lines: Sequence[str]) -> bool:
+    """Whether operands of the last statement differ in their last digits, and nothing does once these are rounded."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    rounded = []
+    for name in variables(lines[-1]):
+        ours, theirs = pair.ours.get(name), pair.theirs.get(name)
+        if isinstance(theirs, torch.Tensor) and theirs.is_floating_point() and ours.tolist() != theirs.tolist():
+            rounded.append(f"{name} = {name}.detach().round(decimals=12) + 0.0")
+    return bool(rounded) and run([*lines[:-1], *rounded, lines[-1]]) is None
 
 
 def ties_decide(lines: Sequence[str]) -> bool:
