@@ -268,6 +268,8 @@ class LogcumsumexpBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         dtype, x, y = self.x.dtype, self.x, self.output
+        if not x.ndim:
+            return [gradient]
         if dtype.itemsize < 4:  # exp() of a logarithm that was rounded to 16 bits has a digit or none
             x, gradient = x.float(), gradient.float()
             y = x.logcumsumexp(self.axis)
@@ -277,6 +279,6 @@ class LogcumsumexpBackward(Function):
         """What the positive gradients add up to."""
         some = (gradient > 0).logical_and(y.detach() != -math.inf)
         logs = some._choose(some._choose(gradient, 1.0).log() - some._choose(y, 0.0), -math.inf)
-        sums = logs.flip(self.axis).logcumsumexp(self.axis).flip(self.axis) if x.ndim else logs
+        sums = logs.flip(self.axis).logcumsumexp(self.axis).flip(self.axis)
         none = (x.detach() == -math.inf).logical_or(sums.detach() == -math.inf)
         return none._choose(0.0, none._choose(0.0, sums + x).exp())
