@@ -86,21 +86,19 @@ def _to_gamma(p: Any, q: Gamma) -> Tensor:
 _register([Beta, Exponential, Pareto, Uniform], Gamma, _to_gamma)
 
 
-def _mean_exp(p: Any, scale: Tensor) -> Tensor:
-    """The mean of exp(-x / scale)."""
-    if isinstance(p, Exponential):
-        return p.rate / (p.rate + scale.reciprocal())
-    if isinstance(p, Gamma):
-        return (1 + (p.rate * scale).reciprocal()).pow(-p.concentration)
-    if isinstance(p, Normal):
-        return (0.5 * (p.scale / scale).pow(2) - p.loc / scale).exp()
-    if isinstance(p, Gumbel):
-        return ((1 + p.scale / scale).lgamma() - p.loc / scale).exp()
-    return scale / (p.high - p.low) * ((-p.low / scale).exp() - (-p.high / scale).exp())
+def _mean_exp(p: Any, q: Gumbel) -> Tensor:
+    """The mean of exp((q.loc - x) / q.scale), whose terms are added before exp(), which may be too large of each."""
+    if isinstance(p, (Exponential, Gamma)):
+        concentration = p.concentration if isinstance(p, Gamma) else 1
+        return (q.loc / q.scale - concentration * (p.rate * q.scale).reciprocal().log1p()).exp()
+    if isinstance(p, Uniform):
+        return q.scale / (p.high - p.low) * (((q.loc - p.low) / q.scale).exp() - ((q.loc - p.high) / q.scale).exp())
+    ratio = p.scale / q.scale
+    return ((q.loc - p.loc) / q.scale + ((1 + ratio).lgamma() if isinstance(p, Gumbel) else 0.5 * ratio.pow(2))).exp()
 
 
 def _to_gumbel(p: Any, q: Gumbel) -> Tensor:
-    return -p.entropy() + q.scale.log() + (p.mean - q.loc) / q.scale + (q.loc / q.scale).exp() * _mean_exp(p, q.scale)
+    return -p.entropy() + q.scale.log() + (p.mean - q.loc) / q.scale + _mean_exp(p, q)
 
 
 _register([*_POSITIVE, Normal, Gumbel, Uniform], Gumbel, _to_gumbel)
