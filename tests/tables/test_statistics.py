@@ -264,6 +264,7 @@ def test_large_inputs_stay_fast(device):
         (lambda x: norch.pdist(x.reshape(2, 1)).sum(), [1.0, 1.0], [0.0, 0.0]),
         (lambda x: x.logcumsumexp(0)[2], [-INF, 0.0, 0.0], [0.0, 0.5, 0.5]),
         (lambda x: x.reshape(()).logcumsumexp(0), [INF], [1.0]),
+        (lambda x: x.logcumsumexp(0)[1] * NAN, [0.0, 1.0, 2.0], [NAN, NAN, 0.0]),
         (lambda x: x.scatter_reduce(0, norch.tensor([0]), x[1:2].detach(), "amax")[0], [2.0, 2.0], [0.5, 0.0]),
         (
             lambda x: norch.ones(1).double().scatter_reduce(0, norch.tensor([0, 0]), x, "prod")[0],

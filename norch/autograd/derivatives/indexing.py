@@ -276,8 +276,8 @@ class LogcumsumexpBackward(Function):
         return [(self._sums(gradient, x, y) - self._sums(-gradient, x, y)).to(dtype)]
 
     def _sums(self, gradient: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        """What the positive gradients add up to."""
-        some = (gradient > 0).logical_and(y.detach() != -math.inf)
+        """What the positive gradients add up to, and those that are NaN."""
+        some = (gradient <= 0).logical_not().logical_and(y.detach() != -math.inf)
         logs = some._choose(some._choose(gradient, 1.0).log() - some._choose(y, 0.0), -math.inf)
         sums = logs.flip(self.axis).logcumsumexp(self.axis).flip(self.axis)
         none = (x.detach() == -math.inf).logical_or(sums.detach() == -math.inf)

@@ -42,7 +42,7 @@ DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 OF_TARGET = "dtype norch.float(32|64), torch has b?float(16|32)"
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qr\(|LowRank|Multivariate|Wishart")
-CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention")
+CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention|kl_div")
 DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
@@ -427,8 +427,9 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if re.search(OF_TARGET, found) and (told := re.search(r"(v\d+)\.log_prob", lines[-1])):
         if f"{told[1]} = lib.distributions.Bernoulli(" in whole:
             return "torch's loss has the dtype of its target, norch's the common one"
-    if ".grad elements" in found and "logcumsumexp" in whole and "float16" in whole and not run(as_float64(lines)):
-        return "torch's derivative of logcumsumexp takes exp() of what was rounded to 16 bits"
+    if ".grad elements" in found and "float16" in whole and re.search(r"logcumsumexp|normalize\(", whole):
+        if not run(as_float64(lines)):
+            return "torch's derivative computes with numbers that were rounded to 16 bits on the way"
     if "elements" in found and "histogram(" in lines[-1] and on_an_edge(found):
         return "a value on the edge between two bins, whose last digits differ"
     if "elements" in found and "matrix_rank" in lines[-1] and rank_is_rounding(lines):
