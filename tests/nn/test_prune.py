@@ -85,6 +85,12 @@ REFUSED = {
     "global slices": (
         lambda: prune.global_unstructured([(layer(), "weight")], prune.LnStructured, amount=1, n=2), TypeError,
     ),
+    "slices of a pruned vector": (
+        lambda: prune.random_structured(prune.identity(nn.LayerNorm(3), "weight"), "weight", 1, 0), ValueError,
+    ),
+    "a dim of a pruned vector": (
+        lambda: prune.ln_structured(prune.identity(nn.LayerNorm(3), "weight"), "weight", 0, 2, 1), IndexError,
+    ),
     "no module": (lambda: prune.identity(3, "weight"), TypeError),
 }  # fmt: skip
 

@@ -145,9 +145,8 @@ class PruningContainer(BasePruningMethod):
         if method.PRUNING_TYPE == "unstructured":
             left: Any = default_mask == 1
         elif method.PRUNING_TYPE == "structured":
-            dim = getattr(method, "dim", 0) % t.ndim
-            others = [i for i in range(t.ndim) if i != dim]
-            left = (slice(None),) * dim + ((default_mask.sum(others) != 0).nonzero().squeeze(1),)
+            dim = _axis(t, getattr(method, "dim", 0))
+            left = (slice(None),) * dim + (default_mask.nonzero()[:, dim].unique(),)
         elif method.PRUNING_TYPE == "global":
             left = (slice(None),) * t.ndim
         else:
@@ -155,6 +154,13 @@ class PruningContainer(BasePruningMethod):
         mask = default_mask.clone()
         mask[left] = method.compute_mask(t[left], default_mask[left]).to(mask.dtype)
         return mask
+
+
+def _axis(t: Tensor, dim: int) -> int:
+    """A dimension of a tensor, counted from 0."""
+    if not -t.ndim <= dim < t.ndim:
+        raise IndexError(f"Invalid index {dim} for tensor of size {tuple(t.shape)}")
+    return dim % t.ndim
 
 
 class Identity(BasePruningMethod):
@@ -192,9 +198,7 @@ class _Amount(BasePruningMethod):
         """The mask without the slices along `dim` that `chosen(of how many, how many)` names."""
         if t.ndim <= 1:
             raise ValueError(f"Structured pruning can only be applied to a multidimensional tensor, got {t.ndim}")
-        if not -t.ndim <= self.dim < t.ndim:
-            raise IndexError(f"Invalid index {self.dim} for tensor of size {tuple(t.shape)}")
-        size = t.shape[self.dim]
+        size = t.shape[_axis(t, self.dim)]
         return default_mask.clone().index_fill_(self.dim, chosen(size, self._count(size)), 0)
 
 
