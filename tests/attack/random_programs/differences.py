@@ -306,6 +306,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"subtract_?\(", "alpha, beta and value must not be floating.*, torch computes", REFUSED + "alpha and a number"),
     ("new_tensor|lib\\.tensor", "RangeError.*torch computes", REFUSED + "a number below 0 in uint8"),
     ("SoftmaxTransform", "NotImplementedError: , torch IndexError", BOTH + "what is not there, of no elements"),
+    (
+        "load_state_dict",
+        r"\[0\] \[\d+\] \[\d+\] dtype norch.float32, torch has (float64|b?float16)$",
+        "the numbers of a loaded state stay float32",
+    ),
     ("NAdam|ASGD", r"\[0\] \[0\] \[\d\] elements", "a step of no elements changes no numbers of the state"),
     ("zeta", "elements .*torch has .*nan", "of infinity it is 0"),
     ("kl_div", "elements .*inf.*torch has .*nan", "the loss of an infinite target"),
@@ -374,7 +379,9 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if hooked := re.match(r"(?:at the end )?(v\d+): \[.*, torch has \[tensor", found, re.S):
         if f"register_hook({hooked[1]}.append)" in whole and "autograd.grad(" in whole:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"
-    if re.search(r"\.grad |autograd\.grad", found + lines[-1]) and re.search(r"\.logical_\w+_\(", whole):
+    if re.search(r"\.grad |autograd\.grad|: \[tensor.*torch has \[\]", found + lines[-1], re.S) and re.search(
+        r"\.logical_\w+_\(", whole
+    ):
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
     if re.search(r"\.grad elements.*torch has .*inf", found) and re.search(r"binary_cross_entropy\(|BCELoss", whole):
         return "the loss has bounded logarithms; torch's gradient of a target has others"
@@ -427,6 +434,8 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if re.search(OF_TARGET, found) and (told := re.search(r"(v\d+)\.log_prob", lines[-1])):
         if f"{told[1]} = lib.distributions.Bernoulli(" in whole:
             return "torch's loss has the dtype of its target, norch's the common one"
+    if ".grad elements" in found and "logcumsumexp" in whole and norch_spreads_nan(found):
+        return "torch's derivative of logcumsumexp leaves out gradients that are NaN"
     if ".grad elements" in found and "float16" in whole and re.search(r"logcumsumexp|normalize\(", whole):
         if not run(as_float64(lines)):
             return "torch's derivative computes with numbers that were rounded to 16 bits on the way"
