@@ -216,10 +216,12 @@ def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> Non
 
 
 def _follow_all(base: Tensor, written: Tensor) -> None:
-    """The same for its views, but for the one that was written to."""
+    """The same for its views, but for leaves and the one that was written to."""
     for reference in list(base._views or ()):
         view = reference()
-        if view is not None and view is not written and (view._edge or base._edge):
+        if view is None or view is written or _is_recorded_leaf(view):
+            continue
+        if view._edge or base._edge:
             _follow(view, base)
 
 

@@ -404,3 +404,14 @@ def test_the_older_spectral_norm_of_a_vector_is_its_length():
     layer.weight.data.copy_(tensor([3.0, 4.0]))
     nn.utils.spectral_norm(layer)(norch.ones(1, 2, dtype=norch.float64))
     assert layer.weight.tolist() == pytest.approx([0.6, 0.8])
+
+
+def test_a_view_that_is_a_leaf_stays_one():
+    x = norch.ones(1)
+    views = [x.unsqueeze(0)]
+    x.requires_grad_(False)
+    leaf = x.view_as(x).requires_grad_()
+    for factor in (2.0, norch.ones(1, requires_grad=True)):
+        x.mul_(factor)
+        assert leaf.is_leaf
+    assert not views[0].is_leaf
