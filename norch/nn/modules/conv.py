@@ -35,11 +35,9 @@ _MODES = ("zeros", "reflect", "replicate", "circular")  # of the padding
 
 
 class _ConvNd(Module):
-    """What convolutions and their transposes share."""
+    """What convolutions and their transposes share. Programs derive from it, with PyTorch's arguments."""
 
-    axes: int
-    transposed = False
-    output_padding: tuple[int, ...]
+    axes = 0  # as many as the kernel has, in a program's own class
     weight: Parameter
     bias: ParameterOrNone
 
@@ -48,17 +46,20 @@ class _ConvNd(Module):
         in_channels: int,
         out_channels: int,
         kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes | str = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
+        stride: Sizes,
+        padding: Sizes | str,
+        dilation: Sizes,
+        transposed: bool,
+        output_padding: Sizes,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        name, axes = self.get_name(), self.axes
+        self.axes = axes = self.axes or len(sizes_of((kernel_size,), f"{self.get_name()}: kernel_size"))
+        name, self.transposed = self.get_name(), transposed
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         for what in ("out_channels", "groups"):
             self._check_count(what)
@@ -71,7 +72,7 @@ class _ConvNd(Module):
         self._sides = padding_of(name, padding, self.kernel_size, self.stride, self.dilation)  # or it raises
         self.padding = padding if isinstance(padding, str) else self._sides[0]
         self._reversed_padding_repeated_twice = [side for pair in reversed(list(zip(*self._sides))) for side in pair]
-        self.output_padding = (0,) * axes
+        self.output_padding = per_axis(output_padding, axes, f"{name}: output_padding")
         self.padding_mode = padding_mode
         if min(self.kernel_size) < 1:
             raise ShapeError(f"{name}: kernel_size is {kernel_size}, expected at least 1")
@@ -125,6 +126,23 @@ class _Convolution(_ConvNd):
     """What Conv1d, 2d and 3d share: all but the function. Programs call and override `_conv_forward`, as in PyTorch."""
 
     function: Callable[..., Tensor]
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        windows = kernel_size, stride, padding, dilation, False, 0
+        super().__init__(in_channels, out_channels, *windows, groups, bias, padding_mode, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
@@ -180,30 +198,7 @@ class Conv3d(_Convolution):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """What ConvTranspose1d, 2d and 3d share."""
-
-    transposed = True
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        super().__init__(in_channels, out_channels, *settings)
-        if padding_mode != "zeros":
-            raise ValueError(f"{self.get_name()}: padding_mode is {shown(padding_mode)}, expected 'zeros'")
-        self.output_padding = per_axis(output_padding, self.axes, f"{self.get_name()}: output_padding")
+    """What ConvTranspose1d, 2d and 3d share with a program's own class."""
 
     def _output_padding(self, x: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
         """The output_padding with which the result has this size: of its last axes, or of all its dimensions."""
@@ -222,7 +217,31 @@ class _ConvTransposeNd(_ConvNd):
         return extra
 
 
-class ConvTranspose1d(_ConvTransposeNd):
+class _Transposed(_ConvTransposeNd):
+    """What ConvTranspose1d, 2d and 3d share."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        windows = kernel_size, stride, padding, dilation, True, output_padding
+        super().__init__(in_channels, out_channels, *windows, groups, bias, padding_mode, device, dtype)
+        if padding_mode != "zeros":
+            raise ValueError(f"{self.get_name()}: padding_mode is {shown(padding_mode)}, expected 'zeros'")
+
+
+class ConvTranspose1d(_Transposed):
     """[N, in_channels, length] to [N, out_channels, length']; without N too. See `functional.conv_transpose1d`.
 
     length' = (length - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1. Weight
@@ -240,7 +259,7 @@ class ConvTranspose1d(_ConvTransposeNd):
         return F.conv_transpose1d(input, self.weight, self.bias, *settings)
 
 
-class ConvTranspose2d(_ConvTransposeNd):
+class ConvTranspose2d(_Transposed):
     """[N, in_channels, height, width] to [N, out_channels, height', width'], or without N; see
     `functional.conv_transpose2d`. Otherwise as `ConvTranspose1d`.
 
@@ -256,7 +275,7 @@ class ConvTranspose2d(_ConvTransposeNd):
         return F.conv_transpose2d(input, self.weight, self.bias, *settings)
 
 
-class ConvTranspose3d(_ConvTransposeNd):
+class ConvTranspose3d(_Transposed):
     """[N, in_channels, depth, height, width] to [N, out_channels, ...], or without N.
 
     See `functional.conv_transpose3d`. Otherwise as `ConvTranspose1d`.

@@ -18,7 +18,8 @@ from .conv import (
     ConvTranspose2d,
     ConvTranspose3d,
     _ConvNd,
-    _ConvTransposeNd,
+    _Convolution,
+    _Transposed,
 )
 from .linear import Linear
 from .normalization import (
@@ -135,7 +136,7 @@ class _LazyConvolution(_Lazy, _ConvNd):
             self.reset_parameters()
 
 
-class _LazyConv(_LazyConvolution):
+class _LazyConv(_LazyConvolution, _Convolution):
     def __init__(
         self,
         out_channels: int,
@@ -189,7 +190,7 @@ class LazyConv3d(_LazyConv, Conv3d):
     cls_to_become = Conv3d
 
 
-class _LazyConvTranspose(_LazyConvolution, _ConvTransposeNd):
+class _LazyConvTranspose(_LazyConvolution, _Transposed):
     def __init__(
         self,
         out_channels: int,

@@ -31,6 +31,7 @@ __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell"]
 
 State = Union[Tensor, tuple[Tensor, Tensor], None]  # h, or (h, c) of an LSTM; None: zeros
 States = Sequence[Tensor]  # the same as a list
+_KINDS = {"LSTM": "LSTM", "GRU": "GRU", "RNN_TANH": "tanh", "RNN_RELU": "relu"}  # PyTorch's name of a kind -> its own
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -58,9 +59,9 @@ class _Recurrent(Module):
             raise ValueError(f"{self.get_name()}: nonlinearity is {shown(nonlinearity)}, expected 'tanh' or 'relu'")
         self.kind = nonlinearity
 
-    def _add_weights(self, inputs: int, suffix: str = "") -> None:
+    def _add_weights(self, gates: int, inputs: int, suffix: str = "") -> None:
         """weight_ih, weight_hh, bias_ih, bias_hh (and weight_hr of a projection)."""
-        rows, hidden = recurrent.GATES[self.kind] * self.hidden_size, self.proj_size or self.hidden_size
+        rows, hidden = gates * self.hidden_size, self.proj_size or self.hidden_size
         shapes = {"weight_ih": [rows, inputs], "weight_hh": [rows, hidden], "bias_ih": [rows], "bias_hh": [rows]}
         if self.proj_size:
             shapes["weight_hr"] = [self.proj_size, self.hidden_size]
@@ -101,12 +102,15 @@ class _Recurrent(Module):
 class RNNBase(_Recurrent):
     """What RNN, LSTM and GRU share: layers, directions, and the shapes of sequences.
 
+    `mode` is "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"; ValueError for others.
+
     >>> isinstance(nn.LSTM(4, 8), nn.RNNBase)
     True
     """
 
     def __init__(
         self,
+        mode: str,
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
@@ -119,6 +123,9 @@ class RNNBase(_Recurrent):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
+        if mode not in _KINDS:
+            raise ValueError(f"{self.get_name()}: mode is {shown(mode)}, expected {', '.join(map(repr, _KINDS))}")
+        self.kind = _KINDS[mode]
         self.input_size = self._checked_size("input_size", input_size)
         self.hidden_size = self._checked_size("hidden_size", hidden_size)
         self.num_layers = self._checked_size("num_layers", num_layers)
@@ -138,7 +145,7 @@ class RNNBase(_Recurrent):
         for layer in range(num_layers):
             inputs = input_size if layer == 0 else (proj_size or hidden_size) * len(self._directions)
             for suffix in self._directions:
-                self._add_weights(inputs, f"_l{layer}{suffix}")
+                self._add_weights(recurrent.GATES[self.kind], inputs, f"_l{layer}{suffix}")
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
 
@@ -278,6 +285,26 @@ def _over_segments(
     return cat(outputs[:: -1 if reverse else 1]), last
 
 
+class _Gated(RNNBase):
+    """A layer of one kind, with PyTorch's arguments of LSTM and GRU."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        settings = num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype
+        super().__init__(self.kind, input_size, hidden_size, *settings)
+
+
 class _OfHidden(RNNBase):
     """A layer whose only state is h."""
 
@@ -318,9 +345,8 @@ class RNN(_OfHidden):
         dtype: DType | None = None,
     ) -> None:
         self._choose_kind(nonlinearity)
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
-        )
+        settings = num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        super().__init__(self.mode, input_size, hidden_size, *settings)
 
     @property
     def nonlinearity(self) -> str:
@@ -328,7 +354,7 @@ class RNN(_OfHidden):
         return self.kind
 
 
-class GRU(_OfHidden):
+class GRU(_Gated, _OfHidden):
     """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n.
 
     Shapes, dtypes and errors as for `RNN`.
@@ -341,7 +367,7 @@ class GRU(_OfHidden):
     kind = "GRU"
 
 
-class LSTM(RNNBase):
+class LSTM(_Gated):
     """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0).
 
     Shapes, dtypes and errors as for `RNN`; c_0 and c_n are shaped as h_0 and h_n. With a `proj_size` P, h is W_hr h of
@@ -371,6 +397,30 @@ class LSTM(RNNBase):
 
 
 class RNNCellBase(_Recurrent):
+    """The weights of one step, with `num_chunks` gates. Programs derive cells of their own from it."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        self.input_size = self._checked_size("input_size", input_size)
+        self.hidden_size = self._checked_size("hidden_size", hidden_size)
+        self.bias = bias
+        self._add_weights(num_chunks, input_size)
+        self.reset_parameters()
+        self.to(device=device, dtype=dtype)
+
+    def inner_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
+
+
+class _Cell(RNNCellBase):
     """One step for inputs [N, I] or [I] and a state [N, H] or [H], zeros if not given; returns the new state."""
 
     def __init__(
@@ -381,13 +431,7 @@ class RNNCellBase(_Recurrent):
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        super().__init__()
-        self.input_size = self._checked_size("input_size", input_size)
-        self.hidden_size = self._checked_size("hidden_size", hidden_size)
-        self.bias = bias
-        self._add_weights(input_size)
-        self.reset_parameters()
-        self.to(device=device, dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, recurrent.GATES[self.kind], device, dtype)
 
     def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
         name, size = self.get_name(), self.input_size
@@ -399,11 +443,8 @@ class RNNCellBase(_Recurrent):
         new, _ = recurrent.STEPS[self.kind].forward(F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
         return tuple(new)
 
-    def inner_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
 
-
-class RNNCell(RNNCellBase):
+class RNNCell(_Cell):
     """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
 
     From inputs [N, I] or [I] and a state [N, H] or [H], zeros if not given; returns the new state. All have the dtype
@@ -434,7 +475,7 @@ class RNNCell(RNNCellBase):
         return self._step(input, hx, ["h"])[0]
 
 
-class GRUCell(RNNCellBase):
+class GRUCell(_Cell):
     """A step of GRU; shapes, dtypes and errors as for `RNNCell`.
 
     >>> nn.GRUCell(4, 8)(norch.zeros(2, 4)).shape
@@ -447,7 +488,7 @@ class GRUCell(RNNCellBase):
         return self._step(input, hx, ["h"])[0]
 
 
-class LSTMCell(RNNCellBase):
+class LSTMCell(_Cell):
     """A step of LSTM: takes and returns (h, c); shapes, dtypes and errors as for `RNNCell`.
 
     >>> hidden, cell = nn.LSTMCell(4, 8)(norch.zeros(2, 4))

@@ -1,4 +1,5 @@
-"""Idioms of old and new repositories: sizes given to Tensor, sparse embeddings, rotary tables, hooks of all modules."""
+"""Idioms of old and new repositories: sizes given to Tensor, sparse embeddings, rotary tables, hooks of all modules,
+layers that are derived from the base classes of PyTorch's."""
 
 import math
 
@@ -6,7 +7,10 @@ import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.nn.modules.conv import _ConvNd, _ConvTransposeNd
 from torch.nn.modules.module import register_module_forward_hook
+from torch.nn.modules.rnn import RNNBase, RNNCellBase
+from torch.nn.modules.utils import _pair
 from torch.optim import SparseAdam
 
 
@@ -142,4 +146,64 @@ def models_made_without_memory(start):
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
+    return losses
+
+
+def layers_derived_from_base_classes(start):
+    class StandardizedConv(_ConvNd):
+        def __init__(self, inputs, outputs, kernel, bias=True):
+            zero, one = _pair(0), _pair(1)
+            super().__init__(
+                inputs, outputs, _pair(kernel), one, zero, one, False, zero, groups=1, bias=bias, padding_mode="zeros"
+            )
+
+        def forward(self, x):
+            weight = self.weight - self.weight.mean(dim=(1, 2, 3), keepdim=True)
+            return F.conv2d(x, weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+    class Unpooling(_ConvTransposeNd):
+        def __init__(self, inputs, outputs, kernel):
+            sizes = (kernel,), (kernel,), (0,), (1,)
+            super().__init__(inputs, outputs, *sizes, True, (0,), 1, False, "zeros")
+
+        def forward(self, x):
+            return F.conv_transpose1d(x, self.weight, self.bias, self.stride)
+
+    class MinimalGatedCell(RNNCellBase):
+        def __init__(self, inputs, hidden):
+            super().__init__(inputs, hidden, bias=True, num_chunks=2)
+
+        def forward(self, x, h):
+            forget, candidate = (F.linear(x, self.weight_ih, self.bias_ih) + F.linear(h, self.weight_hh)).chunk(2, 1)
+            return h + torch.sigmoid(forget) * (torch.tanh(candidate) - h)
+
+    class Plain(RNNBase):
+        def __init__(self, inputs, hidden):
+            super().__init__("RNN_TANH", inputs, hidden, batch_first=True)
+
+        def forward(self, x):
+            w_ih, w_hh, b_ih, b_hh = self.all_weights[0]
+            h = x.new_zeros(x.size(0), self.hidden_size)
+            for step in x.unbind(1):
+                h = torch.tanh(F.linear(step, w_ih, b_ih) + F.linear(h, w_hh, b_hh))
+            return h
+
+    r = np.random.RandomState(6)
+    layers = start(nn.ModuleList([StandardizedConv(2, 4, 3), Unpooling(4, 3, 2), MinimalGatedCell(3, 5), Plain(5, 3)]))
+    conv, up, cell, plain = layers
+    sizes = conv.kernel_size, conv.output_padding, up.weight.shape, up.transposed, cell.weight_ih.shape
+    assert sizes == ((3, 3), (0, 0), (4, 3, 2), True, (10, 3)) and up.bias is None and plain.mode == "RNN_TANH"
+    optimizer = torch.optim.Adam(layers.parameters(), lr=0.01)
+    x, y = (torch.from_numpy(r.randn(*shape)).float() for shape in ((4, 2, 5, 5), (4, 3)))
+    losses = []
+    for _ in range(4):
+        states, h = [], x.new_zeros(4, 5)
+        for step in up(conv(x).flatten(2)).unbind(-1):
+            h = cell(step, h)
+            states.append(h)
+        loss = F.mse_loss(plain(torch.stack(states, 1)), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
     return losses
