@@ -19,6 +19,7 @@ from ..guards import within
 from ..operation import check_tensor, mode, own, wrap
 from ..threads import shared_lock
 from ..types import contiguous_format, shown
+from .derivatives.joining import stack
 from .function import FREED, AccumulateGrad, Edge, Function, Gradients
 from .hooks import Hooks
 
@@ -300,15 +301,20 @@ def grad(
     """Return the gradients of the sum of `outputs` with respect to each of `inputs`, touching no `.grad`.
 
     Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None) or
-    `materialize_grads` (zeros). `is_grads_batched` is refused: call grad for each row.
-    (`only_inputs` changes nothing.)
+    `materialize_grads` (zeros). With `is_grads_batched` each of `grad_outputs` is a batch of gradients, passed on
+    one after another, and the results are batches too. (`only_inputs` changes nothing.)
 
     >>> x = norch.Tensor([3], requires_grad=True)
     >>> norch.autograd.grad(x**2, x)
     (tensor([6.]),)
     """
     if is_grads_batched:
-        raise RuntimeError("grad: is_grads_batched is not supported; call grad once for each row, as norch.vmap does")
+        rows = _rows_of(grad_outputs)
+        retained = [True] * (len(rows) - 1) + [create_graph if retain_graph is None else retain_graph]
+        settings = create_graph, only_inputs, allow_unused, False, materialize_grads
+        each = [grad(outputs, inputs, row, keep, *settings) for row, keep in zip(rows, retained)]
+        joined: list[Any] = [None if parts[0] is None else stack(parts, 0) for parts in zip(*each)]
+        return tuple(joined)
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
     starts, _ = _starts(outputs, grad_outputs)
@@ -336,6 +342,15 @@ def grad(
             for x, part in zip(_listed(inputs), gradients)
         ]
     return tuple(gradients)
+
+
+def _rows_of(batches: Tensor | Gradients | None) -> list[list[Tensor]]:
+    """What batches of gradients have at each place. Raises RuntimeError for none, empty ones, and several sizes."""
+    listed: list[Any] = [batches] if isinstance(batches, operation.Tensor) else list(batches or ())
+    shapes = [list(x.shape) if isinstance(x, operation.Tensor) else x for x in listed]
+    if not shapes or not all(shapes) or shapes[0][0] == 0 or len({shape[0] for shape in shapes}) > 1:
+        raise RuntimeError(f"grad: is_grads_batched needs batches of one size as grad_outputs, got the shapes {shapes}")
+    return [list(row) for row in zip(*(x.unbind(0) for x in listed))]
 
 
 def _listed(tensors: Tensors) -> list[Tensor]:

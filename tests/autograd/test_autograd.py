@@ -209,6 +209,23 @@ def test_grad_of_an_intermediate_and_of_what_is_unused():
     assert grad(x * 1.0, [x, other], allow_unused=True)[1] is None
 
 
+def test_grad_of_batches_of_gradients():
+    x, other = norch.tensor([1.0, 2.0], requires_grad=True), leaf(1.0)
+    y, z, rows = x**2, x * 3.0, norch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    found, none = grad([y, z], [x, other], [rows, 0.0 * rows], allow_unused=True, is_grads_batched=True)
+    assert found.tolist() == [[2.0, 0.0], [0.0, 4.0], [2.0, 4.0]] and none is None
+    with pytest.raises(RuntimeError, match="freed"):
+        y.sum().backward()  # the last row was passed on without retain_graph
+    (first,) = grad(x**3, x, rows, create_graph=True, is_grads_batched=True)
+    assert grad(first.sum(), x)[0].tolist() == [12.0, 24.0]
+    z = x * 3.0
+    for wrong in (None, [None], norch.ones(()), norch.ones(0, 2), norch.ones(3)):
+        with pytest.raises(RuntimeError, match="batches of one size|shape"):
+            grad(z, x, wrong, is_grads_batched=True)
+    with pytest.raises(RuntimeError, match="one size as grad_outputs, got the shapes"):
+        grad([z, z], x, [rows, rows[:2]], is_grads_batched=True)
+
+
 def test_backward_with_inputs_accumulates_there_only():
     x, y = leaf(2.0), leaf(3.0)
     (x * y).backward(inputs=[x])
