@@ -48,6 +48,7 @@ _NAMES |= {float16: "F16", bfloat16: "BF16", float32: "F32", float64: "F64"}
 _BY_NAME = {name: kind for kind, name in _NAMES.items()}
 
 MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors library
+_KINDS = ("tensor", "float", "dtype", "bytes", "list", "tuple", "set", "dict", "OrderedDict")  # of what JSON has not
 _METADATA, _STRUCTURE = "__metadata__", "norch"
 
 # ---- Structure: what the tensors are part of, as JSON ---------------------------------------------------------------
@@ -67,10 +68,14 @@ def _encode(value: object, path: tuple[str, ...], tensors: dict[str, Tensor]) ->
     if isinstance(value, dict):
         pairs = [[_encode_key(key, path), _encode(item, (*path, str(key)), tensors)] for key, item in value.items()]
         return {"OrderedDict" if isinstance(value, OrderedDict) else "dict": pairs}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) or type(value) is set:
         items = [_encode(item, (*path, str(i)), tensors) for i, item in enumerate(value)]
-        return {"tuple" if isinstance(value, tuple) else "list": items}
-    expected = "tensors, numbers, strings, None, lists, tuples and dicts"
+        return {"tuple" if isinstance(value, tuple) else "list" if isinstance(value, list) else "set": items}
+    if isinstance(value, dtype):
+        return {"dtype": _NAMES[value]}
+    if type(value) is bytes:
+        return {"bytes": value.decode("latin-1")}
+    expected = "tensors, numbers, strings, bytes, dtypes, None, lists, tuples, sets and dicts"
     hint = "; save its state_dict()" if hasattr(value, "state_dict") else ""
     raise _Pickled(f"save: expected {expected}, got {_place(path)} {given(value)}{hint}")
 
@@ -101,7 +106,7 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
     """The value that a structure stands for; it takes its tensors out of `tensors`."""
     if not isinstance(encoded, (dict, list)):
         return encoded
-    kinds = [key for key in encoded if key in ("tensor", "float", "list", "tuple", "dict", "OrderedDict")]
+    kinds = [key for key in encoded if key in _KINDS]
     if isinstance(encoded, list) or len(kinds) != 1:
         raise ValueError(f"its structure has {given(encoded)} where a tensor, number, list or dict is expected")
     kind, content = kinds[0], encoded[kinds[0]]
@@ -117,11 +122,22 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
         if content not in ("nan", "inf", "-inf"):
             raise ValueError(f"its structure has a float {shown(content)}")
         return float(content)
+    if kind == "dtype":
+        if not isinstance(content, str) or content not in _BY_NAME:
+            raise ValueError(f"its structure has a dtype {shown(content)}")
+        return _BY_NAME[content]
+    if kind == "bytes":
+        if not isinstance(content, str) or not content.isascii() and max(content) > "\xff":
+            raise ValueError(f"its structure has bytes {shown(content)}")
+        return content.encode("latin-1")
     if not isinstance(content, list):
         raise ValueError(f"its structure has a {kind} of {type(content).__name__}")
-    if kind in ("list", "tuple"):
+    if kind in ("list", "tuple", "set"):
         items = [_decode(item, tensors, place) for item in content]
-        return items if kind == "list" else tuple(items)
+        try:
+            return items if kind == "list" else tuple(items) if kind == "tuple" else set(items)
+        except TypeError as error:
+            raise ValueError(f"its structure has a set whose element is an {error}") from None
     return _decode_dict({} if kind == "dict" else OrderedDict(), content, tensors, place)
 
 
@@ -141,7 +157,7 @@ def _decode_dict(
 
 
 def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int = 4, **_: object) -> None:
-    """Write a tensor, or lists, tuples and dicts of tensors, numbers, strings and None (a state_dict) to a file.
+    """Write a tensor, or lists, tuples, sets and dicts of tensors, numbers, strings, bytes, dtypes and None to a file.
 
     `f` is a path, or a binary file that is open for writing. A file at that path is replaced only when everything is
     written: if that fails, or the machine crashes, the old file is still there. The new one has its mode, and at no

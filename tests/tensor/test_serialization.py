@@ -75,6 +75,8 @@ VALUES = {
     "no tensors": {"lr": 0.1},
     "dtypes": {name: norch.ones(3, dtype=dtype_named(name)) for name in DTYPES},
     "gradients": [norch.ones(2, requires_grad=True), norch.ones(2)],
+    "a configuration": {"dtype": norch.bfloat16, "seen": {1, "two", (3, None)}, "key": b"\x00a\xff", "no": b""},
+    "a set of dtypes": {norch.float32, norch.bool},
     "bare": 3,
 }
 
@@ -139,7 +141,8 @@ def test_only_what_can_be_saved():
         ({"a": [object()]}, r"at a\.0 an object"),
         ({(1, 2): 3}, r"key \(1, 2\)"),
         ({"x": {math.nan: 1}}, "at x the key nan"),
-        ({1}, "as a whole a set"),
+        (frozenset([1]), "as a whole a frozenset"),
+        ([{1j}], r"at 0\.0 a complex"),
         (norch.nn.Linear(1, 1), r"a Linear; save its state_dict\(\)"),
         (1j, "complex"),
     ]:
