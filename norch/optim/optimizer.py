@@ -365,11 +365,11 @@ class Optimizer:
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
-        lines = []
+        groups = ""
         for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
-            lines += [f"    {key}: {value}" for key, value in sorted(group.items()) if key != "params"]
-        return f"{type(self).__name__} (\n" + "".join(line + "\n" for line in lines) + ")"
+            settings = [f"    {key}: {value}\n" for key, value in sorted(group.items()) if key != "params"]
+            groups += f"\nParameter Group {number}\n" + "".join(settings)
+        return f"{type(self).__name__} ({groups})"
 
 
 def number_of_state(value: float) -> Tensor:

@@ -159,6 +159,8 @@ def test_groups(name):
                 optimizer.param_groups[2]["lr"] = 0.05
         pair.step()
         pair.check()
+    mine, theirs = pair.optimizers
+    assert repr(mine) == repr(theirs)
 
 
 STATES = [
