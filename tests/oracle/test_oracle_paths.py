@@ -13,6 +13,7 @@ import norch  # noqa: E402
 IMPORTS = """
 torch._dynamo: allow_in_graph config disable is_compiling mark_dynamic optimize reset
 torch._inductor: config
+torch._utils: _flatten_dense_tensors _take_tensors _unflatten_dense_tensors
 torch._C: _get_tracing_state _jit_override_can_fuse_on_gpu _jit_set_profiling_mode _log_api_usage_once
 torch.autograd.gradcheck: gradcheck
 torch: _check torch
@@ -28,6 +29,7 @@ torch.jit.annotations: Dict List Optional Tuple
 torch.multiprocessing: BoundedSemaphore Process TimeoutError get_all_start_methods
 torch.nn._reduction: get_enum legacy_get_enum legacy_get_string
 torch.nn.attention: SDPBackend sdpa_kernel
+torch.nn.attention.bias: causal_lower_right causal_upper_left
 torch.nn.attention.flex_attention: BlockMask create_block_mask flex_attention
 torch.nn.init: _calculate_correct_fan _calculate_fan_in_and_fan_out _no_grad_normal_ _no_grad_trunc_normal_
 torch.nn.modules.batchnorm: _BatchNorm
@@ -79,7 +81,10 @@ def test_small_functions_give_torchs_results():
     found = []
     for lib in (torch, norch):
         weight = lib.nn.Conv2d(4, 6, 3).weight
-        checkpoint, optimizer = (importlib.import_module(lib.__name__ + x) for x in (".utils.checkpoint", OPTIMIZER))
+        paths = (".utils.checkpoint", OPTIMIZER, "._utils")
+        checkpoint, optimizer, buffers = (importlib.import_module(lib.__name__ + path) for path in paths)
+        many = [lib.ones(2), lib.zeros(1, dtype=lib.int64), lib.zeros(2, 1), lib.ones(3), lib.ones(1)]
+        flat = buffers._flatten_dense_tensors([many[0], many[2]])
         leaf, number = checkpoint.detach_variable((weight * 2, 3))
         found.append(
             [
@@ -90,6 +95,9 @@ def test_small_functions_give_torchs_results():
                 lib.overrides.has_torch_function((weight, 2)),
                 [lib.overrides.is_tensor_like(x) for x in (weight, 2)],
                 lib.hub.HASH_REGEX.search("resnet18-f37072fd.pth").group(1),
+                flat.tolist(),
+                [[x.tolist(), list(x.shape)] for x in buffers._unflatten_dense_tensors(flat, [many[2], many[0]])],
+                [[x.tolist() for x in part] for part in buffers._take_tensors(many, 16)],
                 list(lib.distributions.utils._standard_normal((2, 3), lib.float64, "cpu").shape),
             ]
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from importlib import import_module
 
 import pytest
 import torch
@@ -141,7 +142,7 @@ def test_a_safetensors_file_of_torch_loads(kind, tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shapes", [((4, 3), (5, 3), (5, 2)), ((2, 3, 4, 6), (2, 3, 5, 6), (2, 3, 5, 7))])
-@pytest.mark.parametrize("mask", [None, "bool", "float", "row", "causal"])
+@pytest.mark.parametrize("mask", [None, "bool", "float", "row", "causal", "upper_left", "lower_right"])
 @pytest.mark.parametrize("scale", [None, 0.3])
 def test_scaled_dot_product_attention(shapes, mask, scale, dtype):
     mine, theirs = tensors(*shapes, dtype=dtype)
@@ -157,6 +158,8 @@ def test_scaled_dot_product_attention(shapes, mask, scale, dtype):
             options["attn_mask"] = lib.tensor([[False] * 5, *allowed[1:]])
         elif mask == "causal":
             options["is_causal"] = True
+        elif mask:
+            options["attn_mask"] = getattr(import_module(f"{lib.__name__}.nn.attention.bias"), f"causal_{mask}")(4, 5)
     compare(
         lambda *x: norch.nn.functional.scaled_dot_product_attention(*x, scale=scale, **given[0]),
         lambda *x: torch.nn.functional.scaled_dot_product_attention(*x, scale=scale, **given[1]),
