@@ -369,7 +369,7 @@ def test_one_schedule_after_the_other(milestones):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("norm_type", [1, 2.0, 3, 0.5, math.inf])
+@pytest.mark.parametrize("norm_type", [1, 2.0, 3, 0.5, math.inf, "inf"])
 @pytest.mark.parametrize("max_norm", [0.1, 1.0, 1e3])
 def test_clip_grad_norm(max_norm, norm_type, dtype):
     pair = Pair(0, dtype, "SGD", {"lr": 0.0})

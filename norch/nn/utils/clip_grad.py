@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from ...arguments import flags, plain_number
 from ...autograd import no_grad
@@ -19,11 +20,11 @@ __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_
 @flags
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
-    norm_type: float = 2.0,
+    norm_type: float | str = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The norm of all tensors, as one vector, of no dimensions; its order is `norm_type`, which may be inf.
+    """The norm of all tensors, as one vector, of no dimensions; its order is `norm_type`, which may be inf or "inf".
 
     `foreach` changes nothing. With `error_if_nonfinite` a norm that is infinite or NaN raises RuntimeError.
 
@@ -33,8 +34,9 @@ def get_total_norm(
     listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not listed:
         return zeros(())
-    norms = [check_tensor(tensor, "get_total_norm").norm(norm_type).to(listed[0].device) for tensor in listed]
-    total = stack(norms).norm(norm_type)
+    order = inf if norm_type == "inf" else norm_type
+    norms = [check_tensor(tensor, "get_total_norm").norm(order).to(listed[0].device) for tensor in listed]
+    total = stack(norms).norm(order)
     if error_if_nonfinite and not total.isfinite().all():
         raise RuntimeError(
             f"the gradients' norm of order {norm_type} is {total.item()}, expected a finite one "
@@ -67,14 +69,14 @@ def clip_grads_with_norm_(
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
-    norm_type: float = 2.0,
+    norm_type: float | str = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
     """Scale all gradients together, in place, so that the norm of them all, as one vector, is at most `max_norm`.
 
-    Returns the norm before, of no dimensions; its order is `norm_type`, which may be inf. A norm that is infinite or
-    NaN makes the gradients 0 or NaN; with `error_if_nonfinite` it raises RuntimeError and leaves them as they are.
+    Returns the norm before, of no dimensions; its order is `norm_type`, which may be inf or "inf". A norm that is
+    infinite or NaN makes the gradients 0 or NaN; with `error_if_nonfinite` it raises RuntimeError and leaves them.
 
     >>> w = nn.Parameter([1.0])
     >>> w.grad = norch.tensor([10.0])
@@ -93,7 +95,7 @@ def clip_grad_norm_(
 def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
-    norm_type: float = 2.0,
+    norm_type: float | str = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
