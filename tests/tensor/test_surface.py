@@ -6,6 +6,7 @@ import copy
 import importlib
 import io
 import pickle
+import re
 import subprocess
 import sys
 
@@ -264,6 +265,31 @@ def test_memory_shared_with_a_forked_process():
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert found.stdout == "[1.0, 2.0] True False\n", found.stderr
+
+
+@pytest.mark.parametrize(
+    "ending, error, words",
+    [
+        ("raise ValueError('of the child')", "ProcessRaisedException", "Process 1 .*ValueError: of the child"),
+        ("os._exit(3)", "ProcessExitedException", "process 1 terminated with exit code 3"),
+        ("os.kill(os.getpid(), 9)", "ProcessExitedException", "process 1 terminated with signal SIGKILL"),
+    ],
+)
+def test_a_process_that_fails_ends_the_others(ending, error, words):
+    script = (
+        "import os, time, norch.multiprocessing as mp\n"
+        "def work(rank):\n"
+        "    if rank == 0: time.sleep(300)\n"
+        f"    {ending}\n"
+        "try: mp.spawn(work, nprocs=2)\n"
+        "except mp.ProcessException as e: print(type(e).__name__, e.error_index, e, mp.active_children())\n"
+        "context = mp.spawn(print, ('argument',), 2, join=False)\n"
+        "while not context.join(): pass\n"
+        "print(context.join(), len(context.pids()), mp.spawn(work, nprocs=0))\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert re.match(rf"{error} 1 .*{words}", found.stdout, flags=re.S), found.stderr
+    assert "[]\n" in found.stdout and found.stdout.endswith("True 2 None\n"), found.stdout
 
 
 def test_versions_compare_as_pytorchs():
