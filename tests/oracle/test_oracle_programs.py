@@ -49,7 +49,8 @@ def programs_of(path: Path, translate: bool) -> dict[str, object]:
 torchs_flags = torch.backends.__allow_nonbracketed_mutation
 with torchs_flags():
     THEIRS = {name: program for path in FILES for name, program in programs_of(path, False).items()}
-OURS = {name: program for path in FILES for name, program in programs_of(path, True).items()}
+with norch.backends.cudnn.flags(benchmark=False):  # a program sets it when it is imported
+    OURS = {name: program for path in FILES for name, program in programs_of(path, True).items()}
 
 
 class Recorder:
