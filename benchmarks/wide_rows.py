@@ -337,7 +337,6 @@ COMPOSED = {  # of several operations, and what makes other shapes
     "nonzero": "mask.nonzero()",
     "hstack": "lib.hstack((x, y))",
     "vsplit": "x.vsplit(2)",
-    "numpy": "x.numpy()",
     "polygamma": "lib.polygamma(1, x.abs() + 0.5)",
 }
 CREATION = {
