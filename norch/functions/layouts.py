@@ -66,7 +66,8 @@ def empty_permuted(
     >>> norch.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
     """
-    shape, order = sizes_of((list(size),), "empty_permuted"), sizes_of((list(physical_layout),), "empty_permuted")
+    packed_list(size, "empty_permuted: size"), packed_list(physical_layout, "empty_permuted: physical_layout")
+    shape, order = sizes_of((size,), "empty_permuted"), sizes_of((physical_layout,), "empty_permuted")
     if sorted(order) != list(range(len(shape))):
         raise RuntimeError(f"empty_permuted: expected each dimension of size {shape} once, got {order}")
     result = permuted_empty(shape, order, floating(dtype), device)

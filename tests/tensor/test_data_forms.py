@@ -162,6 +162,8 @@ def test_strides_of_new_tensors():
     for refused in (lambda: norch.empty_strided((2,), (1, 1)), lambda: norch.empty_strided((2,), (-1,))):
         with pytest.raises(ValueError, match="stride"):
             refused()
+    with pytest.raises(TypeError, match="empty_permuted: size: expected a list"):
+        norch.empty_permuted({2, 3}, (1, 0))
     with pytest.raises(RuntimeError, match="once"):
         norch.empty_permuted((2, 3), (0, 0))
 
