@@ -131,7 +131,12 @@ def _reporting(error: Connection, fn: Callable[..., object], *args: Any) -> None
 
 
 class ProcessContext:
-    """The processes that `spawn` starts."""
+    """The processes that `spawn` starts.
+
+    >>> context = norch.multiprocessing.spawn(print, args=("in a process",), nprocs=0, join=False)
+    >>> context.join()
+    True
+    """
 
     def __init__(self, fn: Callable[..., object], args: tuple[Any, ...], nprocs: int, daemon: bool) -> None:
         pipes = [Pipe(duplex=False) for _ in range(nprocs)]

@@ -30,7 +30,6 @@ DIFFERENCES = {
     "autograd.gradgradcheck": "the options of complex numbers, forward mode and batched gradients",
     "cuda.Event": "events of other processes",
     "nn.RMSNorm.forward": "input as in every other layer; torch says x",
-    "nn.RNNBase": "the base of norch's own RNN, LSTM and GRU, which know their mode",
     "nn.UninitializedBuffer": "whether it is saved is decided by register_buffer",
     "optim.SGD": "the article's default rate",
 }
