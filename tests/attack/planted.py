@@ -32,7 +32,7 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
         "if ptr and not lib.shares_memory(ptr, base._ptr):",
         "if not ptr:",
         "elements",
-        5000,
+        12_000,
     ),
     (
         "programs",
