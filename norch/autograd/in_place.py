@@ -80,11 +80,6 @@ def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Function], *par
     return view(base, ptr, backward, *parameters)
 
 
-def copied(result: Tensor, source: Tensor) -> Tensor:
-    """The result of views and reshapes of `source`, in memory of its own."""
-    return result.clone() if lib.shares_memory(result._ptr, source._ptr) else result
-
-
 OFTEN = 32  # views of a base, after which those that are gone are counted (also in csrc/api/objects.cpp)
 
 

@@ -62,7 +62,7 @@ API void free_tensor(Tensor* tensor);
 API void free_results(Results* results);
 API Tensor* alias_tensor(Tensor* tensor);                  // the same elements under a new handle
 API Tensor* data_tensor(Tensor* tensor, Tensor* counted);  // its writes counted apart: from 0, or on from `counted`'s
-API Tensor* clone_tensor(Tensor* tensor);                  // a contiguous copy
+API Tensor* clone_tensor(Tensor* tensor);                  // a copy in the same order of memory, without gaps
 API Tensor* contiguous_tensor(Tensor* tensor);             // an alias if it already is
 API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);    // a copy in another dtype, stored in the same order
 API Tensor* to_device(Tensor* tensor, int32_t device);     // a contiguous copy on another device

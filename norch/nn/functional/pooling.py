@@ -187,9 +187,11 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
     if x.is_floating_point():
         return as_given(kernels.avg_pool(batch, *settings, float(divisor or 0)), axes, x)
     whole = batch.double()  # whose sums are exact up to 2^53; what they are divided by is a whole number, too
-    sums, one = kernels.avg_pool(whole, *settings, 1.0), whole[:1, :1] * 0 + 1
-    counted = kernels.avg_pool(one, *settings, 1.0) / kernels.avg_pool(one, *settings, 0.0)
-    return as_given((sums / (float(divisor) if divisor else counted.round())).trunc().to(x.dtype), axes, x)
+    numbers: Tensor | float = float(divisor or 0)
+    if not divisor:
+        one = whole[:1, :1] * 0 + 1
+        numbers = (kernels.avg_pool(one, *settings, 1.0) / kernels.avg_pool(one, *settings, 0.0)).round()
+    return as_given((kernels.avg_pool(whole, *settings, 1.0) / numbers).trunc().to(x.dtype), axes, x)
 
 
 # ---- The p-norm -------------------------------------------------------------------------------------------------

@@ -104,15 +104,21 @@ def rank_is_rounding(lines: Sequence[str]) -> bool:
 
 def rounding_beside_0(lines: Sequence[str]) -> bool:
     """Whether operands of the last statement differ in their last digits, and nothing does once these are rounded."""
+    return _agree_once(lines, ".round(decimals=12) + 0.0")
+
+
+def _agree_once(lines: Sequence[str], changed: str) -> bool:
+    """Whether operands of the last statement are written otherwise, and nothing differs with them `changed`."""
     pair = Pair()
     for line in lines[:-1]:
         pair.step(line)
-    rounded = []
+    others = []
     for name in variables(lines[-1]):
         ours, theirs = pair.ours.get(name), pair.theirs.get(name)
-        if isinstance(theirs, torch.Tensor) and theirs.is_floating_point() and ours.tolist() != theirs.tolist():
-            rounded.append(f"{name} = {name}.detach().round(decimals=12) + 0.0")
-    return bool(rounded) and run([*lines[:-1], *rounded, lines[-1]]) is None
+        if isinstance(theirs, torch.Tensor) and theirs.is_floating_point():
+            if str(ours.tolist()) != str(theirs.tolist()):  # 0.0 is not -0.0 here, and NaN is NaN
+                others.append(f"{name} = {name}.detach(){changed}")
+    return bool(others) and run([*lines[:-1], *others, lines[-1]]) is None
 
 
 def ties_decide(lines: Sequence[str]) -> bool:
@@ -160,19 +166,7 @@ def zeros(x: Any) -> Any:
 
 def zeros_have_signs(lines: Sequence[str]) -> bool:
     """Whether operands of the last statement have zeros of other signs in torch, and nothing differs without these."""
-    pair = Pair()
-    for line in lines[:-1]:
-        pair.step(line)
-    signed = []
-    for name in variables(lines[-1]):
-        ours, theirs = pair.ours.get(name), pair.theirs.get(name)
-        if (
-            isinstance(theirs, torch.Tensor)
-            and theirs.is_floating_point()
-            and str(ours.tolist()) != str(theirs.tolist())
-        ):
-            signed.append(f"{name} = {name}.detach() + 0.0")
-    return bool(signed) and run([*lines[:-1], *signed, lines[-1]]) is None
+    return _agree_once(lines, " + 0.0")
 
 
 def differs_in_zeros(found: str) -> bool:
