@@ -22,6 +22,7 @@ from .padding import *
 from .pooling import *
 from .products import *
 from .recurrent import *
+from .recurrent_cells import *
 from .resampling import *
 from .sync_batchnorm import *
 from .transformer import *

@@ -1,4 +1,4 @@
-"""Recurrent layers: RNN, LSTM and GRU over whole sequences, and their cells for a single step.
+"""Recurrent layers: RNN, LSTM and GRU over whole sequences. Cells, which take a single step: recurrent_cells.py.
 
 Sizes in comments: T steps, N sequences, I input_size, H hidden_size, L layers, D directions. A layer multiplies the
 inputs of all steps by its weight at once; the loop over the steps, and the formulas, are in
@@ -27,7 +27,7 @@ from ..module import Module
 from ..parameter import Parameter, ParameterOrNone
 from ..utils.rnn import PackedSequence
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
 
 State = Union[Tensor, tuple[Tensor, Tensor], None]  # h, or (h, c) of an LSTM; None: zeros
 States = Sequence[Tensor]  # the same as a list
@@ -35,7 +35,7 @@ _KINDS = {"LSTM": "LSTM", "GRU": "GRU", "RNN_TANH": "tanh", "RNN_RELU": "relu"} 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-class _Recurrent(Module):
+class Recurrent(Module):
     """What layers and cells share: weights named as in PyTorch, and the checks of sizes and states."""
 
     kind = ""  # of the steps in derivatives/recurrent.py
@@ -99,7 +99,7 @@ class _Recurrent(Module):
 # ---- Over sequences --------------------------------------------------------------------------------------------------
 
 
-class RNNBase(_Recurrent):
+class RNNBase(Recurrent):
     """What RNN, LSTM and GRU share: layers, directions, and the shapes of sequences.
 
     `mode` is "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"; ValueError for others.
@@ -391,113 +391,3 @@ class LSTM(_Gated):
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
         output, (hidden, cell) = self._over(input, hx, ["h_0", "c_0"])
         return output, (hidden, cell)
-
-
-# ---- Cells -----------------------------------------------------------------------------------------------------------
-
-
-class RNNCellBase(_Recurrent):
-    """The weights of one step, with `num_chunks` gates. Programs derive cells of their own from it."""
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool,
-        num_chunks: int,
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        super().__init__()
-        self.input_size = self._checked_size("input_size", input_size)
-        self.hidden_size = self._checked_size("hidden_size", hidden_size)
-        self.bias = bias
-        self._add_weights(num_chunks, input_size)
-        self.reset_parameters()
-        self.to(device=device, dtype=dtype)
-
-    def inner_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
-
-
-class _Cell(RNNCellBase):
-    """One step for inputs [N, I] or [I] and a state [N, H] or [H], zeros if not given; returns the new state."""
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        super().__init__(input_size, hidden_size, bias, recurrent.GATES[self.kind], device, dtype)
-
-    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
-        name, size = self.get_name(), self.input_size
-        check_tensors(name, input)
-        if input.ndim not in (1, 2) or input.shape[-1] != size:
-            raise ShapeError(f"{name}: input has shape {list(input.shape)}, expected [N, {size}] or [{size}]")
-        state = self._states(hx, names, input, [*input.shape[:-1], self.hidden_size])
-        input, state, (w_ih, w_hh, b_ih, b_hh) = lowered(input, state, self._weights())
-        new, _ = recurrent.STEPS[self.kind].forward(F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
-        return tuple(new)
-
-
-class RNNCell(_Cell):
-    """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
-
-    From inputs [N, I] or [I] and a state [N, H] or [H], zeros if not given; returns the new state. All have the dtype
-    of the weights. Raises ShapeError for other shapes.
-
-    >>> nn.RNNCell(4, 8)(norch.zeros(2, 4)).shape
-    norch.Size([2, 8])
-    """
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        nonlinearity: str = "tanh",
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        self._choose_kind(nonlinearity)
-        super().__init__(input_size, hidden_size, bias, device, dtype)
-
-    @property
-    def nonlinearity(self) -> str:
-        """'tanh' or 'relu'."""
-        return self.kind
-
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step(input, hx, ["h"])[0]
-
-
-class GRUCell(_Cell):
-    """A step of GRU; shapes, dtypes and errors as for `RNNCell`.
-
-    >>> nn.GRUCell(4, 8)(norch.zeros(2, 4)).shape
-    norch.Size([2, 8])
-    """
-
-    kind = "GRU"
-
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step(input, hx, ["h"])[0]
-
-
-class LSTMCell(_Cell):
-    """A step of LSTM: takes and returns (h, c); shapes, dtypes and errors as for `RNNCell`.
-
-    >>> hidden, cell = nn.LSTMCell(4, 8)(norch.zeros(2, 4))
-    >>> hidden.shape, cell.shape
-    (norch.Size([2, 8]), norch.Size([2, 8]))
-    """
-
-    kind = "LSTM"
-
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        hidden, cell = self._step(input, hx, ["h", "c"])
-        return hidden, cell
