@@ -184,11 +184,15 @@ HOST_DEVICE float log2(float x) {
     const float rest = parts.bend + (parts.m + parts.bend) * 0.442695041f;  // 1 / ln 2 is 1.44...
     return logarithm(x, (parts.m + rest) + parts.e);
 }
-// The sum in double, so that powers of ten are exact.
+// e log10(2) + (m + bend) log10(e). Where the factors have a high part of few bits its product is exact, and so is what
+// the sum of both loses: powers of ten are exact.
 HOST_DEVICE float log10(float x) {
     const LogParts parts = log_parts(x);
-    const double of_mantissa = (double(parts.m) + double(parts.bend)) * 0.43429448190325182765;
-    return logarithm(x, float(of_mantissa + double(parts.e) * 0.30102999566398119521));
+    const float two_high = 0.301025391f, two_low = 4.60503900e-6f, e_high = 0.434326172f, e_low = -3.16900434e-5f;
+    const float high = bits_as<float>(bits_as<int32_t>(parts.m) & ~0xFFF), exponent = parts.e * two_high;
+    const float mantissa = high * e_high, sum = exponent + mantissa, lost = (exponent - sum) + mantissa;
+    const float rest = parts.bend * (e_high + e_low) + (parts.m * e_low + (parts.m - high) * e_high);
+    return logarithm(x, sum + (lost + (rest + parts.e * two_low)));
 }
 
 // (e^x - e^-x) / 2, near 0 by its series; from 90 on it is infinite
@@ -232,13 +236,23 @@ HOST_DEVICE float atanh(float x) {
 
 // ---- Angles ------------------------------------------------------------------------------------------------------
 
-// x = n pi / 2 + r, n the nearest integer: tan(x) is tan(r), or -1 / tan(r) for an odd n.
+// x = n pi / 2 + r, n the nearest integer: tan(x) is tan(r), or -1 / tan(r) for an odd n. tan(r) is r + r^3 p(r^2), p the
+// best of its degree by Lawson's weights, with a relative error of 2^-29; what r and the sum lose is added last.
 HOST_DEVICE float tan(Ordinary angle) {
-    const double x = angle.value, shifted = x * (0.5 / HALF_PI * 2.0) + ROUNDING_DOUBLE, n = shifted - ROUNDING_DOUBLE;
-    const SineAndCosine at = sine_and_cosine((x - n * (0.5 * PI_HIGH)) - n * (0.5 * PI_LOW));
-    const bool odd = bits_as<uint64_t>(shifted) & 1;
-    const float y = float((odd ? -at.cosine : at.sine) / (odd ? at.sine : at.cosine));
-    return angle.value == 0.0f ? angle.value : y;  // -0 too
+    const float x = angle.value, shifted = x * 0.636619772f + ROUNDING, n = shifted - ROUNDING;
+    const double exact = (double(x) - n * (0.5 * PI_HIGH)) - n * (0.5 * PI_LOW);
+    const float r = float(exact), lost = float(exact - r);
+    const float s = r * r;
+    float p = 4.3793451e-3f;
+    p = p * s + 8.3468607e-5f;
+    p = p * s + 1.08404718e-2f;
+    p = p * s + 2.12804414e-2f;
+    p = p * s + 5.40602431e-2f;
+    p = p * s + 1.33326605e-1f;
+    p = p * s + 3.33333492e-1f;
+    const float bend = p * (s * r), y = r + bend, rest = (r - y) + bend + lost * (y * y + 1.0f), turned = -1.0f / y;
+    const bool odd = bits_as<uint32_t>(shifted) & 1;
+    return x == 0.0f ? x : odd ? turned + rest * (turned * turned) : y + rest;  // -0 too
 }
 HOST_DEVICE float tan(float x) { return is_within(x, LARGEST_ANGLE) ? tan(Ordinary(x)) : ::tanf(x); }
 
@@ -265,7 +279,21 @@ HOST_DEVICE float acos(float x) {
     return float(z < -0.5 ? 2.0 * HALF_PI - twice : y);
 }
 
-HOST_DEVICE float atan(float x) { return with_sign_of(x, angle_of(size_of(x), 1.0)); }
+// Of |x| up to 1, or of 1 / |x|, t + t^3 p(t^2), p the best of its degree by Lawson's weights, to 2^-28.
+HOST_DEVICE float atan(float x) {
+    const float size = size_of(x), t = size > 1.0f ? 1.0f / size : size, s = t * t;
+    float p = -1.79361913e-3f;
+    p = p * s + 1.09145939e-2f;
+    p = p * s - 3.11778244e-2f;
+    p = p * s + 5.7957571e-2f;
+    p = p * s - 8.40344876e-2f;
+    p = p * s + 1.09521851e-1f;
+    p = p * s - 1.42642409e-1f;
+    p = p * s + 1.99985489e-1f;
+    p = p * s - 3.33332986e-1f;
+    const float angle = p * (s * t) + t, steep = 1.57079637f - (angle + 4.37113883e-8f);
+    return bits_as<float>(bits_as<int32_t>(size > 1.0f ? steep : angle) | (bits_as<int32_t>(x) & INT32_MIN));
+}
 HOST_DEVICE float atan2(float y, float x) {
     const double angle = angle_of(size_of(y), size_of(x));
     const float turned = float(bits_as<int32_t>(x) < 0 ? 2.0 * HALF_PI - angle : angle);
