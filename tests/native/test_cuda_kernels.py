@@ -252,13 +252,17 @@ def test_running_totals(shape, axis):
 
 
 @pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("swaps", [False, True])  # heads inside of rows, as a projection stores them
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_attention_and_its_gradients(dtype, causal):
+def test_attention_and_its_gradients(dtype, swaps, causal):
     def run(device):
         operands = [
-            (numbers(2, 3, length, width, dtype=dtype) / 8).to(device).requires_grad_()
+            (numbers(2, 3, length, width, dtype=dtype) / 8).to(device)
             for length, width in ((37, 20), (41, 20), (41, 12))
         ]
+        if swaps:
+            operands = [x.transpose(1, 2).contiguous().transpose(1, 2) for x in operands]
+        operands = [x.detach().requires_grad_() for x in operands]
         result = F.scaled_dot_product_attention(*operands, is_causal=causal)
         (result * numbers(*result.shape, dtype=dtype).to(device)).sum().backward()
         return [result.detach(), *[x.grad for x in operands]]

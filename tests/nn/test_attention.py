@@ -55,6 +55,39 @@ def test_gradients_of_both_orders(name):
     assert gradgradcheck(lambda *x: F.scaled_dot_product_attention(*x, attn_mask=mask), inputs)
 
 
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64, norch.bfloat16])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (1, 2, 0, 3), (0, 1, 3, 2)])
+def test_the_result_is_stored_in_the_order_of_the_query(order, dtype, device):
+    """And each gradient in that of its operand, by one kernel that also takes a gradient of any order."""
+    lengths, heads = (70, 300), (2, 3)  # several blocks
+    rows = [norch.randn(*heads, n, 4).to(device, dtype) for n in (lengths[0], lengths[1], lengths[1])]
+    gradient = norch.randn(*heads, lengths[0], 4).to(device, dtype)
+    back = [order.index(d) for d in range(4)]
+    laid, like = ([x.permute(*order).contiguous().permute(*back) for x in (*rows, gradient)] for _ in range(2))
+    results = []
+    for *operands, arriving in ((*rows, gradient), laid, (*like[:3], gradient)):
+        operands = [x.detach().requires_grad_() for x in operands]
+        y = F.scaled_dot_product_attention(*operands)
+        results.append([y, *norch.autograd.grad(y, operands, arriving)])
+    for others in results[1:]:
+        for got, wanted in zip(others, results[0]):
+            assert norch.allclose(got, wanted, rtol=0.02 if dtype is norch.bfloat16 else 1e-4, atol=1e-4)
+        if order[-1] == 3:
+            assert [x.stride() for x in others] == [x.stride() for x in (laid[0], *laid[:3])]
+        else:
+            assert all(x.is_contiguous() for x in others)
+
+
+def test_heads_of_a_projection_merge_without_a_copy(device):
+    x = norch.randn(2, 6, 3 * 32, device=device)
+    query, key, value = (part.view(2, 6, 4, 8).transpose(1, 2) for part in x.chunk(3, -1))
+    for options in ({}, {"is_causal": True}, {"attn_mask": norch.ones(6, 6, dtype=norch.bool, device=device)}):
+        y = F.scaled_dot_product_attention(query, key, value, **options)
+        assert y.transpose(1, 2).is_contiguous() and y.transpose(1, 2).view(2, 6, 32).shape == [2, 6, 32]
+    flat = [norch.randn(6, 3, 8, device=device).transpose(0, 1) for _ in range(3)]
+    assert F.scaled_dot_product_attention(*flat).is_contiguous()  # three dimensions: as PyTorch's
+
+
 @pytest.mark.parametrize("lengths", [(70, 300), (130, 20)])  # of queries and keys: several blocks, and parts of one
 @pytest.mark.parametrize("masked", ["no", "bool", "added", "causal"])
 def test_blocks_are_the_formula(lengths, masked):

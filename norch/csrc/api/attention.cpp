@@ -2,6 +2,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 #include "ops/attention.h"
 
@@ -42,8 +43,11 @@ struct Operands {
         if (m) expand(mask, rows, keys);
     }
 
-    // A new tensor like an operand, of the shape that it was expanded to.
-    Owned like(const Tensor& x) const { return new_tensor(x.shape, x.ndim, x.dtype, x.device); }
+    // A new tensor like an operand, of the shape that it was expanded to and in its order, but for contiguous columns.
+    static Owned like(Tensor x) {
+        x.strides[x.ndim - 1] = 0;  // the last dimension then lies inside of all others
+        return new_like(x, x.dtype, x.device);
+    }
 
 private:
     static constexpr const char* NAME = "attention";
@@ -64,7 +68,7 @@ Results* attention_tensor(Tensor* query, Tensor* key, Tensor* value, Tensor* mas
         const Operands x(*query, *key, *value, mask);
         Tensor shape = x.query;
         shape.shape[shape.ndim - 1] = x.value.shape[shape.ndim - 1];
-        Owned out = x.like(shape),
+        Owned out = shape.ndim == 4 ? x.like(shape) : new_tensor(shape.shape, shape.ndim, shape.dtype, shape.device),
               log_sum = new_tensor(shape.shape, shape.ndim - 1, wide_of(query->dtype), query->device);
         kernels::attention.launch(query->device, x.query, x.key, x.value, x.given_mask, *out, *log_sum,
                                   {scale, dropout, {seed, draw}, causal});
@@ -79,12 +83,12 @@ Results* attention_backward(Tensor* gradient, Tensor* query, Tensor* key, Tensor
         const Operands x(*query, *key, *value, mask);
         check_pair(*out, *gradient, "attention");
         check_same_shape(*out, *gradient, "attention");
-        Owned made[3], output = contiguous(*out), sums = contiguous(*log_sum);
+        Owned made[3], sums = contiguous(*log_sum);
         const Tensor* operands[] = {&x.query, &x.key, &x.value};
         for (int k = 0; k < 3; k++)
             if (needed & (1 << k)) made[k] = x.like(*operands[k]);
-        kernels::attention_backward.launch(query->device, *gradient, x.query, x.key, x.value, x.given_mask, *output,
-                                           *sums, made[0].tensor, made[1].tensor, made[2].tensor,
+        kernels::attention_backward.launch(query->device, *gradient, x.query, x.key, x.value, x.given_mask, *out, *sums,
+                                           made[0].tensor, made[1].tensor, made[2].tensor,
                                            {scale, dropout, {seed, draw}, causal});
         for (int k = 0; k < 3; k++) results[k] = made[k].give();
     });

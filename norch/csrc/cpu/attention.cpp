@@ -23,12 +23,12 @@ struct Block {
 
 template <class T>
 struct Operand {
-    const T* data;
+    T* data;
     Batch batch;
 
-    explicit Operand(const Tensor& tensor) : data(data_as<const T>(tensor)), batch(tensor) {}
-    Matrix<const T> at(int64_t index, int64_t row) const {
-        return Matrix<const T>{data + batch.offset(index), batch.row, batch.column}.from(row, 0);
+    explicit Operand(const Tensor& tensor) : data(data_as<T>(tensor)), batch(tensor) {}
+    Matrix<T> at(int64_t index, int64_t row) const {
+        return Matrix<T>{data + batch.offset(index), batch.row, batch.column}.from(row, 0);
     }
 };
 
@@ -46,7 +46,7 @@ T row_max(const T* x, int64_t n) {  // a NaN is passed over: its exponential bri
 
 template <class T>
 struct Scores {
-    Operand<T> query, key, value;
+    Operand<const T> query, key, value;
     const Tensor* mask;
     const Attending& how;
     int64_t queries, keys, features, value_features;
@@ -110,9 +110,9 @@ struct Scores {
     }
 };
 
-// The rows of a block of queries in out and log_sum.
+// The rows of a block of queries in out, whose columns are contiguous, and in log_sum.
 template <class T>
-void attend(const Scores<T>& scores, int64_t index, int64_t query, int64_t count, T* s, T* out, T* log_sum) {
+void attend(const Scores<T>& scores, int64_t index, int64_t query, int64_t count, T* s, Matrix<T> out, T* log_sum) {
     const int64_t width = scores.value_features, seen = scores.seen(query, count);
     T top[QUERIES];
     double total[QUERIES] = {};
@@ -129,27 +129,28 @@ void attend(const Scores<T>& scores, int64_t index, int64_t query, int64_t count
                 row_sum<T>(block.keys, [=](int64_t c) { return row[c] = formula::exp(T(row[c] - shift)); });
             total[r] = total[r] * double(smaller_by) + sum;
             top[r] = most;
-            if (key && smaller_by != 1)
-                INDEPENDENT for (int64_t c = 0; c < width; c++) out[r * width + c] *= smaller_by;
+            T* sums = &out(r, 0);
+            if (key && smaller_by != 1) INDEPENDENT for (int64_t c = 0; c < width; c++) sums[c] *= smaller_by;
         }
         if (scores.how.dropout > 0) scores.drop(block, s);
-        matrix_product(Matrix<const T>{s, block.keys, 1}, scores.value.at(index, key), Matrix<T>{out, width, 1}, count,
-                       width, block.keys, key > 0);
+        matrix_product(Matrix<const T>{s, block.keys, 1}, scores.value.at(index, key), out, count, width, block.keys,
+                       key > 0);
     }
     for (int64_t r = 0; r < count; r++) {
         const T factor = total[r] == 0 ? T(0) : T(scores.how.kept() / total[r]);
-        INDEPENDENT for (int64_t c = 0; c < width; c++) out[r * width + c] *= factor;
+        T* sums = &out(r, 0);
+        INDEPENDENT for (int64_t c = 0; c < width; c++) sums[c] *= factor;
         log_sum[r] = total[r] == 0 ? T(INFINITY) : T(double(top[r]) + ::log(total[r]));
     }
 }
 
-// The gradients of a matrix of the batch; those that are not null hold zeros.
+// The gradients of a matrix of the batch; those that are not null hold zeros, in rows that are contiguous.
 template <class T>
 struct Gradients {
     const Scores<T>& scores;
-    Operand<T> gradient;
-    const T *out, *log_sum;
-    T *for_query, *for_key, *for_value;
+    Operand<const T> gradient, out;
+    const T* log_sum;
+    Matrix<T> for_query, for_key, for_value;
 
     // With p = exp(s - log_sum) and g = gradient @ value.T: ds = p (g - sum(gradient * out)) scale,
     // d value = p.T @ gradient, d query = ds @ key, d key = ds.T @ query.
@@ -172,27 +173,27 @@ struct Gradients {
             T* slope = ds + r * n;
             INDEPENDENT for (int64_t c = 0; c < n; c++) slope[c] = row[c] * (kept * slope[c] - mean) * scale;
         }
-        if (for_value) {
+        if (for_value.data) {
             if (drops) scores.drop(at, p);
             if (drops) INDEPENDENT for (int64_t i = 0; i < m * n; i++) p[i] *= kept;
-            matrix_product(Matrix<const T>{p, 1, n}, from, Matrix<T>{for_value + at.key * v, v, 1}, n, v, m, true);
+            matrix_product(Matrix<const T>{p, 1, n}, from, for_value.from(at.key, 0), n, v, m, true);
         }
-        if (for_query)
-            matrix_product(Matrix<const T>{ds, n, 1}, scores.key.at(at.index, at.key),
-                           Matrix<T>{for_query + at.query * e, e, 1}, m, e, n, true);
-        if (for_key)
-            matrix_product(Matrix<const T>{ds, 1, n}, scores.query.at(at.index, at.query),
-                           Matrix<T>{for_key + at.key * e, e, 1}, n, e, m, true);
+        if (for_query.data)
+            matrix_product(Matrix<const T>{ds, n, 1}, scores.key.at(at.index, at.key), for_query.from(at.query, 0), m,
+                           e, n, true);
+        if (for_key.data)
+            matrix_product(Matrix<const T>{ds, 1, n}, scores.query.at(at.index, at.query), for_key.from(at.key, 0), n,
+                           e, m, true);
     }
 
     void run(int64_t index) const {
         Scratch<T> p(QUERIES * KEYS), ds(QUERIES * KEYS);
         for (int64_t query = 0; query < scores.queries; query += QUERIES) {
             const int64_t m = smaller(QUERIES, scores.queries - query), v = scores.value_features;
-            const Matrix<const T> from = gradient.at(index, query);
+            const Matrix<const T> from = gradient.at(index, query), result = out.at(index, query);
             double shared[QUERIES];
             for (int64_t r = 0; r < m; r++)
-                shared[r] = row_sum<T>(v, [&](int64_t c) { return from(r, c) * out[(query + r) * v + c]; });
+                shared[r] = row_sum<T>(v, [&](int64_t c) { return from(r, c) * result(r, c); });
             const int64_t seen = scores.seen(query, m);
             for (int64_t key = 0; key < seen; key += KEYS)
                 block({index, query, m, key, smaller(KEYS, seen - key)}, p.data, ds.data, shared);
@@ -207,14 +208,15 @@ void attention_tensor_cpu(const Tensor& query, const Tensor& key, const Tensor& 
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const Scores<T> scores(query, key, value, mask, how);
+        const Operand<T> rows(out);
         const int64_t queries = scores.queries, parts = (queries + QUERIES - 1) / QUERIES;
         const int64_t part_work = smaller(queries, QUERIES) * scores.keys * (scores.features + scores.value_features);
         parallel_for(scores.query.batch.count * parts, 1 + 8 * SMALL_WORK / part_work, [&](int64_t begin, int64_t end) {
             Scratch<T> s(smaller(queries, QUERIES) * smaller(scores.keys, KEYS));
             for (int64_t i = begin; i < end; i++) {
                 const int64_t index = i / parts, first = i % parts * QUERIES, row = index * queries + first;
-                attend(scores, index, first, smaller(QUERIES, queries - first), s.data,
-                       data_as<T>(out) + row * scores.value_features, data_as<T>(log_sum) + row);
+                attend(scores, index, first, smaller(QUERIES, queries - first), s.data, rows.at(index, first),
+                       data_as<T>(log_sum) + row);
             }
         });
     });
@@ -232,15 +234,14 @@ void attention_backward_tensor_cpu(const Tensor& gradient, const Tensor& query, 
         const int64_t work = scores.queries * scores.keys * (scores.features + scores.value_features);
         parallel_for(scores.query.batch.count, 1 + 4 * SMALL_WORK / work, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i++) {
-                auto matrix = [=](Tensor* made, int64_t size) { return made ? data_as<T>(*made) + i * size : nullptr; };
-                const int64_t rows = scores.queries, e = scores.features, v = scores.value_features;
+                auto matrix = [=](Tensor* made) { return made ? Operand<T>(*made).at(i, 0) : Matrix<T>{}; };
                 Gradients<T>{scores,
-                             Operand<T>(gradient),
-                             data_as<const T>(out) + i * rows * v,
-                             data_as<const T>(log_sum) + i * rows,
-                             matrix(for_query, rows * e),
-                             matrix(for_key, scores.keys * e),
-                             matrix(for_value, scores.keys * v)}
+                             Operand<const T>(gradient),
+                             Operand<const T>(out),
+                             data_as<const T>(log_sum) + i * scores.queries,
+                             matrix(for_query),
+                             matrix(for_key),
+                             matrix(for_value)}
                     .run(i);
             }
         });

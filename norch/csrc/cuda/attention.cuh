@@ -11,16 +11,17 @@ enum { ATTENTION_THREADS = 128 };
 
 template <class T>
 struct AttentionOperand {
-    const T* data;
+    T* data = nullptr;
     Batch batch;
-    explicit AttentionOperand(const Tensor& tensor) : data(data_as<const T>(tensor)), batch(tensor) {}
-    __device__ const T* row(int64_t index, int64_t i) const { return data + batch.offset(index) + i * batch.row; }
-    __device__ T at(int64_t index, int64_t i, int64_t c) const { return row(index, i)[c * batch.column]; }
+    AttentionOperand() = default;
+    explicit AttentionOperand(const Tensor& tensor) : data(data_as<T>(tensor)), batch(tensor) {}
+    __device__ T* row(int64_t index, int64_t i) const { return data + batch.offset(index) + i * batch.row; }
+    __device__ T& at(int64_t index, int64_t i, int64_t c) const { return row(index, i)[c * batch.column]; }
 };
 
 template <class T>
 struct Attention {
-    AttentionOperand<T> query, key, value;
+    AttentionOperand<const T> query, key, value;
     const void* mask;
     bool is_bool;
     Batch masks;
@@ -63,33 +64,35 @@ struct Attention {
 
 template <class T>
 __global__ void __launch_bounds__(ATTENTION_THREADS)
-    attention_kernel(Attention<T> of, int64_t rows, T* out, T* log_sum) {
+    attention_kernel(Attention<T> of, int64_t rows, AttentionOperand<T> out, T* log_sum) {
     __shared__ T weights[ATTENTION_THREADS];
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
         const int64_t index = row / of.queries, i = row % of.queries;
         T top = -INFINITY;
         double total = 0;
-        for (int64_t c = threadIdx.x; c < of.width; c += blockDim.x) out[row * of.width + c] = 0;
+        T* sums = out.row(index, i);
+        for (int64_t c = threadIdx.x; c < of.width; c += blockDim.x) sums[c] = 0;
         for (int64_t start = 0; of.sees(i, start); start += blockDim.x) {
             const int64_t j = start + threadIdx.x;
             const T s = of.sees(i, j) ? of.score(index, i, j) : T(-INFINITY);
             const T high = combine_row(s == s ? s : T(-INFINITY), [](T a, T b) { return a > b ? a : b; });
             const T most = high > top ? high : top, shift = most == T(-INFINITY) ? T(0) : most;
-            const T weight = of.sees(i, j) ? formula::exp(T(s - shift)) : T(0), smaller_by = formula::exp(T(top - shift));
+            const T weight = of.sees(i, j) ? formula::exp(T(s - shift)) : T(0),
+                    smaller_by = formula::exp(T(top - shift));
             total = total * double(smaller_by) + sum_row(double(weight));
             top = most;
             weights[threadIdx.x] = of.sees(i, j) ? weight * of.factor(index, i, j) : T(0);
             __syncthreads();
             for (int64_t c = threadIdx.x; c < of.width; c += blockDim.x) {
-                T sum = out[row * of.width + c] * smaller_by;
+                T sum = sums[c] * smaller_by;
                 for (int64_t k = 0; k < blockDim.x && of.sees(i, start + k); k++)
                     sum += weights[k] * of.value.at(index, start + k, c);
-                out[row * of.width + c] = sum;
+                sums[c] = sum;
             }
             __syncthreads();
         }
         for (int64_t c = threadIdx.x; c < of.width; c += blockDim.x)
-            out[row * of.width + c] = total == 0 ? T(0) : T(double(out[row * of.width + c]) / total);
+            sums[c] = total == 0 ? T(0) : T(double(sums[c]) / total);
         if (threadIdx.x == 0) log_sum[row] = total == 0 ? T(INFINITY) : T(double(top) + ::log(total));
     }
 }
@@ -98,15 +101,15 @@ __global__ void __launch_bounds__(ATTENTION_THREADS)
 template <class T>
 struct Weight {
     T kept, slope;
-    __device__ Weight(const Attention<T>& of, const AttentionOperand<T>& gradient, const T* out, const T* log_sum,
-                      int64_t index, int64_t i, int64_t j) {
-        const int64_t row = index * of.queries + i;
-        const T p = formula::exp(T(of.score(index, i, j) - log_sum[row])), factor = of.factor(index, i, j);
+    __device__ Weight(const Attention<T>& of, const AttentionOperand<const T>& gradient,
+                      const AttentionOperand<const T>& out, const T* log_sum, int64_t index, int64_t i, int64_t j) {
+        const T p = formula::exp(T(of.score(index, i, j) - log_sum[index * of.queries + i])),
+                factor = of.factor(index, i, j);
         T for_weight = 0, mean = 0;
         for (int64_t c = 0; c < of.width; c++) {
             const T g = gradient.at(index, i, c);
             for_weight += g * of.value.at(index, j, c);
-            mean += g * out[row * of.width + c];
+            mean += g * out.at(index, i, c);
         }
         kept = p * factor;
         slope = p * (factor * for_weight - mean) * T(of.how.scale);
@@ -115,12 +118,13 @@ struct Weight {
 
 template <class T>
 __global__ void __launch_bounds__(ATTENTION_THREADS)
-    attention_query_kernel(Attention<T> of, AttentionOperand<T> gradient, int64_t rows, const T* out, const T* log_sum,
-                           T* for_query) {
+    attention_query_kernel(Attention<T> of, AttentionOperand<const T> gradient, int64_t rows,
+                           AttentionOperand<const T> out, const T* log_sum, AttentionOperand<T> for_query) {
     __shared__ T slopes[ATTENTION_THREADS];
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
         const int64_t index = row / of.queries, i = row % of.queries;
-        for (int64_t c = threadIdx.x; c < of.features; c += blockDim.x) for_query[row * of.features + c] = 0;
+        T* sums = for_query.row(index, i);
+        for (int64_t c = threadIdx.x; c < of.features; c += blockDim.x) sums[c] = 0;
         for (int64_t start = 0; of.sees(i, start); start += blockDim.x) {
             const int64_t j = start + threadIdx.x;
             slopes[threadIdx.x] = of.sees(i, j) ? Weight<T>(of, gradient, out, log_sum, index, i, j).slope : T(0);
@@ -129,7 +133,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS)
                 T sum = 0;
                 for (int64_t k = 0; k < blockDim.x && of.sees(i, start + k); k++)
                     sum += slopes[k] * of.key.at(index, start + k, c);
-                for_query[row * of.features + c] += sum;
+                sums[c] += sum;
             }
             __syncthreads();
         }
@@ -138,14 +142,17 @@ __global__ void __launch_bounds__(ATTENTION_THREADS)
 
 template <class T>
 __global__ void __launch_bounds__(ATTENTION_THREADS)
-    attention_key_kernel(Attention<T> of, AttentionOperand<T> gradient, int64_t rows, const T* out, const T* log_sum,
-                         T* for_key, T* for_value) {
+    attention_key_kernel(Attention<T> of, AttentionOperand<const T> gradient, int64_t rows,
+                         AttentionOperand<const T> out, const T* log_sum, AttentionOperand<T> for_key,
+                         AttentionOperand<T> for_value) {
     __shared__ T slopes[ATTENTION_THREADS];
     __shared__ T weights[ATTENTION_THREADS];
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
         const int64_t index = row / of.keys, j = row % of.keys;
-        for (int64_t c = threadIdx.x; for_key && c < of.features; c += blockDim.x) for_key[row * of.features + c] = 0;
-        for (int64_t c = threadIdx.x; for_value && c < of.width; c += blockDim.x) for_value[row * of.width + c] = 0;
+        T* const key_sums = for_key.data ? for_key.row(index, j) : nullptr;
+        T* const value_sums = for_value.data ? for_value.row(index, j) : nullptr;
+        for (int64_t c = threadIdx.x; key_sums && c < of.features; c += blockDim.x) key_sums[c] = 0;
+        for (int64_t c = threadIdx.x; value_sums && c < of.width; c += blockDim.x) value_sums[c] = 0;
         for (int64_t start = of.how.causal ? j : 0; start < of.queries; start += blockDim.x) {
             const int64_t i = start + threadIdx.x;
             slopes[threadIdx.x] = weights[threadIdx.x] = 0;
@@ -156,15 +163,15 @@ __global__ void __launch_bounds__(ATTENTION_THREADS)
             }
             __syncthreads();
             const int64_t count = of.queries - start < blockDim.x ? of.queries - start : int64_t(blockDim.x);
-            for (int64_t c = threadIdx.x; for_key && c < of.features; c += blockDim.x) {
+            for (int64_t c = threadIdx.x; key_sums && c < of.features; c += blockDim.x) {
                 T sum = 0;
                 for (int64_t k = 0; k < count; k++) sum += slopes[k] * of.query.at(index, start + k, c);
-                for_key[row * of.features + c] += sum;
+                key_sums[c] += sum;
             }
-            for (int64_t c = threadIdx.x; for_value && c < of.width; c += blockDim.x) {
+            for (int64_t c = threadIdx.x; value_sums && c < of.width; c += blockDim.x) {
                 T sum = 0;
                 for (int64_t k = 0; k < count; k++) sum += weights[k] * gradient.at(index, start + k, c);
-                for_value[row * of.width + c] += sum;
+                value_sums[c] += sum;
             }
             __syncthreads();
         }
@@ -179,7 +186,7 @@ void attention_tensor_cuda(const Tensor& query, const Tensor& key, const Tensor&
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         attention_kernel<T><<<at_most(log_sum.size, MAX_BLOCKS), ATTENTION_THREADS, 0, stream>>>(
-            Attention<T>(query, key, value, mask, how), log_sum.size, data_as<T>(out), data_as<T>(log_sum));
+            Attention<T>(query, key, value, mask, how), log_sum.size, AttentionOperand<T>(out), data_as<T>(log_sum));
     });
     check_launch("attention");
 }
@@ -191,17 +198,17 @@ void attention_backward_tensor_cuda(const Tensor& gradient, const Tensor& query,
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const Attention<T> of(query, key, value, mask, how);
-        const AttentionOperand<T> from(gradient);
+        const AttentionOperand<const T> from(gradient), result(out);
+        auto target = [](Tensor* made) { return made ? AttentionOperand<T>(*made) : AttentionOperand<T>(); };
         if (for_query) {
             attention_query_kernel<T><<<at_most(log_sum.size, MAX_BLOCKS), ATTENTION_THREADS, 0, stream>>>(
-                of, from, log_sum.size, data_as<T>(out), data_as<T>(log_sum), data_as<T>(*for_query));
+                of, from, log_sum.size, result, data_as<T>(log_sum), target(for_query));
             check_launch("attention_backward");
         }
         if (!for_key && !for_value) return;
         const int64_t rows = key.size / of.features;
         attention_key_kernel<T><<<at_most(rows, MAX_BLOCKS), ATTENTION_THREADS, 0, stream>>>(
-            of, from, rows, data_as<T>(out), data_as<T>(log_sum), for_key ? data_as<T>(*for_key) : nullptr,
-            for_value ? data_as<T>(*for_value) : nullptr);
+            of, from, rows, result, data_as<T>(log_sum), target(for_key), target(for_value));
         check_launch("attention_backward");
     });
 }

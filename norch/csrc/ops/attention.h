@@ -25,9 +25,10 @@ HOST_DEVICE bool is_kept(const Attending& how, int64_t index) {
 
 // Where the matrices of a tensor [..., rows, columns] begin, and its last two strides.
 struct Batch {
-    int32_t ndim;
-    int64_t shape[MAX_DIMS] = {}, strides[MAX_DIMS] = {}, count, row, column;
+    int32_t ndim = 0;
+    int64_t shape[MAX_DIMS] = {}, strides[MAX_DIMS] = {}, count = 0, row = 0, column = 0;
 
+    Batch() = default;
     explicit Batch(const Tensor& tensor)
         : ndim(tensor.ndim - 2), count(1), row(tensor.strides[ndim]), column(tensor.strides[ndim + 1]) {
         for (int d = 0; d < ndim; d++) {
