@@ -197,7 +197,7 @@ def pynorch() -> tuple[str, Callable[[dict], Plan]]:
 
         return step, state, nothing
 
-    return norch.version.release, plan
+    return norch.__version__, plan
 
 
 FRAMEWORKS: dict[str, Callable[[], tuple[str, Callable[[dict], Plan]]]] = {

@@ -28,27 +28,25 @@ def _parts(version: Any) -> tuple[int, ...]:
 
 
 class Version(str):
-    """The version of PyTorch whose interface norch copies, and behind the `+` norch's own, which `version.release` is.
+    """norch's version as text. `<` and `>=` compare the version of PyTorch whose interface norch copies.
 
-    Scripts read it to learn what they may call: `<` and `>=` compare the numbers before the `+`, as PyTorch's do.
+    For scripts ask `torch.__version__ >= "1.8"` to learn what they may call.
 
-    >>> norch.__version__.split("+")[0] == norch.version.interface
-    True
     >>> norch.__version__ >= "2.1", norch.__version__ >= (2, 1), norch.__version__ < "1.10"
     (True, True, False)
     """
 
     def __lt__(self, other: Any) -> bool:
-        return _parts(self) < _parts(other)
+        return _parts(interface) < _parts(other)
 
     def __le__(self, other: Any) -> bool:
-        return _parts(self) <= _parts(other)
+        return _parts(interface) <= _parts(other)
 
     def __gt__(self, other: Any) -> bool:
-        return _parts(self) > _parts(other)
+        return _parts(interface) > _parts(other)
 
     def __ge__(self, other: Any) -> bool:
-        return _parts(self) >= _parts(other)
+        return _parts(interface) >= _parts(other)
 
 
-__version__ = Version(f"{interface}+norch.{release}")
+__version__ = Version(release)

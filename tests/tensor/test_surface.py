@@ -295,10 +295,6 @@ def test_a_process_that_fails_ends_the_others(ending, error, words):
 def test_versions_compare_as_pytorchs():
     assert norch.__version__ >= "1.8" and norch.__version__ >= (2, 1) and not norch.__version__ < "2.0.0+cpu"
     assert norch.__version__ == str(norch.__version__) and norch.__version__ < "3"
-    assert tuple(map(int, norch.__version__.split(".")[:2])) >= (1, 6)  # as scripts take it apart
-    assert re.fullmatch(r"2\.\d+\.\d+\+norch\.\d+\.\d+\.\d+", norch.__version__)
-    version = pytest.importorskip("packaging.version")
-    assert version.parse("2.0.0") <= version.parse(norch.__version__) < version.parse("3")
 
 
 @pytest.mark.parametrize(
