@@ -91,6 +91,7 @@ from .types import (
     int32,
     int64,
     layout,
+    legacy_contiguous_format,
     memory_format,
     preserve_format,
     sparse_coo,
@@ -138,11 +139,11 @@ __all__ = [
     "get_autocast_gpu_dtype", "get_default_device", "get_num_interop_threads", "get_num_threads", "half", "inf",
     "inference_mode", "int", "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "layout", "linalg", "long", "memory_allocated", "memory_format", "memory_reserved",
-    "nan", "newaxis", "nn", "no_grad", "onnx", "optim", "pi", "preserve_format", "set_autocast_cache_enabled",
-    "set_autocast_dtype", "set_autocast_enabled", "set_default_device", "set_grad_enabled", "set_num_interop_threads",
-    "set_num_threads", "set_printoptions", "short", "sparse", "sparse_coo", "sparse_coo_tensor", "special", "spmm",
-    "strided", "uint8", "utils",
+    "is_inference_mode_enabled", "layout", "legacy_contiguous_format", "linalg", "long", "memory_allocated",
+    "memory_format", "memory_reserved", "nan", "newaxis", "nn", "no_grad", "onnx", "optim", "pi", "preserve_format",
+    "set_autocast_cache_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_default_device",
+    "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions", "short", "sparse",
+    "sparse_coo", "sparse_coo_tensor", "special", "spmm", "strided", "uint8", "utils",
 ]
 # fmt: on
 for _room in [

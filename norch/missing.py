@@ -74,7 +74,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
             "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
             "dsmm embedding_renorm_ from_file hash_tensor hsmm is_neg is_vulkan_available "
-            "legacy_contiguous_format mtia norm_except_dim package quasirandom "
+            "mtia norm_except_dim package quasirandom "
             "segment_reduce slice_inverse smm storage",
             "",
         ),

@@ -170,6 +170,8 @@ class _Mode(threading.local):
     anomaly: bool | None = None  # whether backward looks for NaN (autograd/anomaly_mode.py); None: it does not look
     asked: set[Any] | None = None  # in a walk for some inputs: the nodes that it visits (autograd/engine.py)
 
+    hooks_of_saved: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None  # (autograd/saved.py)
+    refuses_hooks_of_saved: str | None = None  # why a block refuses them
     callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
 
     def __init__(self) -> None:  # in each thread, which finds its own attributes faster
@@ -244,5 +246,7 @@ def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
     node.result = ref(result)
     if node.saves_output or not node.keeps_input:
         node.save(result)
+    if mode.hooks_of_saved is not None:
+        node.pack()
     result._edge = node
     return result

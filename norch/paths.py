@@ -34,6 +34,7 @@ _TABLE = {
         "channelshuffle": "ChannelShuffle",
         "pixelshuffle": "PixelShuffle PixelUnshuffle",
     },
+    "nn.parallel": {"scatter_gather": "gather scatter scatter_kwargs"},
     "amp": {"autocast_mode": "autocast custom_bwd custom_fwd"},
     "cuda": {
         "memory": "empty_cache max_memory_allocated max_memory_reserved memory_allocated memory_reserved "

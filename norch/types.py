@@ -152,6 +152,7 @@ class memory_format:
 
 
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
+legacy_contiguous_format = contiguous_format  # the name that copies of PyTorch's gumbel_softmax use
 channels_last, channels_last_3d = memory_format("channels_last", 4), memory_format("channels_last_3d", 5)
 
 

@@ -22,6 +22,7 @@ from ..types import contiguous_format, shown
 from .derivatives.joining import stack
 from .function import FREED, AccumulateGrad, Edge, Function, Gradients
 from .hooks import Hooks
+from .saved import unpacked
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -95,7 +96,11 @@ def _walk(
             found[node] = gradient
         parts = ()
         if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
-            parts = _chain_rule(node, gradient, create_graph)
+            if node.packed is None:
+                parts = _chain_rule(node, gradient, create_graph)
+            else:
+                with unpacked(node):
+                    parts = _chain_rule(node, gradient, create_graph)
             if anomaly is not None:
                 parts = _without_nan(node, list(parts))
             if not retain_graph:

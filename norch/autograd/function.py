@@ -18,6 +18,7 @@ from ..operation import edge, mode, next_age, record, wrap
 from ..packing import filled
 from .hooks import HookHandle, Hooks
 from .mode import no_grad
+from .saved import Packed, pack
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -91,6 +92,7 @@ class Function:
     keeps_input: ClassVar[bool] = True  # False: backward reads no operand, so their memory may go
     saves_output = False  # True: backward reads the result
     broadcasts: ClassVar[bool] = False  # True: an operand may be smaller than the result
+    only_sizes: ClassVar[bool] = False  # True: of the operands backward reads the sizes alone
     overwrites: ClassVar[bool] = False  # True: in place, nothing of the first operand remains
     is_leaf: ClassVar[bool] = False
     refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
@@ -109,6 +111,7 @@ class Function:
     hooks: Hooks | None = None
     after: Hooks | None = None  # of a leaf: called when `.grad` holds all that a backward adds to it
     freed = False
+    packed: dict[str, Any] | None = None  # what hooks of saved tensors packed (saved.py)
     _output: Tensor | None = None
     _output_stamp = 0  # later than `stamp` if the operation wrote its result in place
     _saved: Sequence[Any] = ()
@@ -138,13 +141,14 @@ class Function:
 
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
-        return self.keeps_input
+        return self.keeps_input and not self.only_sizes
 
     x = _Operand(0)
     y = _Operand(1)
     z = _Operand(2)
 
     output = _Output()
+    _saved_self, _saved_other, _saved_result = x, y, output  # PyTorch's names, by which its tutorials show them
 
     def unchanged(self, saved: T, stamp: int | None = None) -> T:
         """A value that backward needs. Raises RuntimeError if its memory was written to since it was saved."""
@@ -166,11 +170,15 @@ class Function:
         if not self.keeps_input:
             self.input = ()
 
+    def pack(self) -> None:
+        """Let the hooks of saved tensors pack what the node keeps."""
+        pack(self)
+
     def release(self) -> None:
         """Let go of everything: the graph behind this node is freed."""
         self.freed = True
         self.edges = self.input = self._saved = ()
-        self._output = None
+        self._output = self.packed = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -317,6 +325,8 @@ class MultiOutput(Function):
         """Make the tensors the outputs 0, 1, ... of this node."""
         for i, output in enumerate(outputs):
             record(output, OutputBackward(i), (self,))
+        if mode.hooks_of_saved is not None:
+            self.pack()
 
 
 class OutputBackward(Function):
@@ -340,14 +350,20 @@ class _Saved:
     def __init__(self, tensor: Tensor, node: Function | None) -> None:
         self.stamp = write_clock.value
         self.node = None if node is None else ref(node)
-        self.value = tensor if node is None else wrap(lib.alias_tensor(tensor._ptr))
+        self.value: Any = tensor if node is None else wrap(lib.alias_tensor(tensor._ptr))
+        if mode.hooks_of_saved is not None:
+            self.value = Packed(self.value)
 
     def tensor(self, name: str) -> Tensor:
         """The tensor; a result as part of the graph, if backward is recorded itself."""
-        _check_unchanged(name, self.value, self.stamp)
+        value = self.value
+        if isinstance(value, Packed):
+            value = value.tensor()
+        else:
+            _check_unchanged(name, value, self.stamp)
         if self.node is None or not mode.enabled:
-            return self.value
-        alias = wrap(lib.alias_tensor(self.value._ptr))
+            return value
+        alias = wrap(lib.alias_tensor(value._ptr))
         alias._edge = self.node()
         return alias
 
@@ -378,6 +394,9 @@ class CustomBackward(Function):
                 name = type(self.ctx).__name__
                 raise RuntimeError(f"{name}.backward must return Tensors or None, got {type(part).__name__}")
         return results
+
+    def pack(self) -> None:
+        """What is packed is what `save_for_backward` was given."""
 
     def release(self) -> None:
         super().release()

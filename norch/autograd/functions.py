@@ -27,10 +27,7 @@ Axes = Optional[Sequence[int]]  # of a reduction; None for all
 class AddBackward(Function):
     """d(x + y)/dx = 1, d(x + y)/dy = 1"""
 
-    broadcasts = True
-
-    def reads_x(self) -> bool:
-        return False
+    broadcasts = only_sizes = True
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, gradient]
@@ -39,10 +36,7 @@ class AddBackward(Function):
 class SubBackward(Function):
     """d(x - y)/dx = 1, d(x - y)/dy = -1"""
 
-    broadcasts = True
-
-    def reads_x(self) -> bool:
-        return False
+    broadcasts = only_sizes = True
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, -gradient if self.needs(1) else None]

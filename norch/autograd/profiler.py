@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 from ..files import written
 
@@ -51,7 +52,7 @@ class _Times(list[_Block]):
 class profile:
     """In a `with` block, time the `record_function` blocks; `key_averages().table()` shows them.
 
-    `on_trace_ready` is called with the profiler at the end; the other options are PyTorch's and change nothing.
+    The options are PyTorch's and change nothing.
 
     >>> with norch.autograd.profiler.profile() as profiler:
     ...     with norch.autograd.profiler.record_function("sum"):
@@ -62,9 +63,9 @@ class profile:
 
     _running: list[profile] = []
 
-    def __init__(self, *_: Any, on_trace_ready: Callable[[profile], object] | None = None, **__: Any) -> None:
+    def __init__(self, *_: Any, **__: Any) -> None:
         self._found: list[tuple[str, float, float]] = []  # name, start, seconds
-        self._on_trace_ready, self.step_num = on_trace_ready, 0
+        self.step_num = 0
 
     def __enter__(self) -> profile:
         profile._running.append(self)
@@ -72,8 +73,6 @@ class profile:
 
     def __exit__(self, *exception: object) -> None:
         profile._running.remove(self)
-        if self._on_trace_ready is not None:
-            self._on_trace_ready(self)
 
     def start(self) -> None:
         """Begin, as `with` does."""
@@ -97,6 +96,11 @@ class profile:
         """Each run of a block alone."""
         return _Times(_Block(name, 1, seconds) for name, _, seconds in self._found)
 
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The microseconds of all blocks."""
+        return self.key_averages().self_cpu_time_total
+
     def table(self, **options: Any) -> str:
         """The blocks as text."""
         return self.key_averages().table(**options)
@@ -106,8 +110,9 @@ class profile:
         names = ("name", "ts", "dur")
         events = [dict(zip(names, (name, at * 1e6, seconds * 1e6)), ph="X") for name, at, seconds in self._found]
         trace = {"traceEvents": [{**event, "pid": 0, "tid": 0} for event in events]}
+        data = json.dumps(trace).encode()
         with written(path, "export_chrome_trace") as file:
-            file.write(json.dumps(trace).encode())
+            file.write(gzip.compress(data) if str(path).endswith(".gz") else data)
 
     def add(self, name: str, start: float, seconds: float) -> None:
         """Note that a block began then and took so long."""

@@ -168,6 +168,10 @@ def test_what_programs_ask_of_recurrent_layers():
     gru = nn.GRU(3, 4, 2)
     assert gru.flatten_parameters() is None and gru.mode == "GRU" and nn.RNN(1, 1).mode == "RNN_TANH"
     assert [len(weights) for weights in gru.all_weights] == [4, 4] and gru.all_weights[1][0] is gru.weight_ih_l1
+    assert gru._all_weights[1] == ["weight_ih_l1", "weight_hh_l1", "bias_ih_l1", "bias_hh_l1"]
+    lstm = nn.LSTM(3, 4, bias=False, proj_size=2)
+    assert lstm._flat_weights_names == ["weight_ih_l0", "weight_hh_l0", "weight_hr_l0"] == list(lstm.state_dict())
+    assert all(x is y for x, y in zip(lstm._flat_weights, lstm.parameters()))
     with pytest.warns(UserWarning, match="dropout"):
         nn.GRU(3, 4, dropout=0.5)
     for wrong in ({"bias": 1}, {"batch_first": "yes"}):

@@ -1,5 +1,6 @@
 """What tests and measurements of users call: assert_close, make_tensor, trees, timers, the profiler."""
 
+import gzip
 import json
 import math
 from collections import OrderedDict, defaultdict, namedtuple
@@ -143,3 +144,52 @@ def test_the_profiler_writes_what_it_timed(tmp_path):
     assert profiler.key_averages().total_average().count == 2 and len(profiler.events()) == 2
     profiler.export_chrome_trace(str(tmp_path / "trace.json"))
     assert len(json.loads((tmp_path / "trace.json").read_text())["traceEvents"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "steps", "ready", "noted"),
+    [
+        ({"wait": 1, "warmup": 1, "active": 2}, 8, [4, 8], [2, 3]),
+        ({"wait": 1, "warmup": 1, "active": 2, "repeat": 1}, 8, [4], [2, 3]),
+        ({"wait": 0, "warmup": 0, "active": 1}, 3, [1, 2, 3, 3], [0]),
+        ({"wait": 2, "warmup": 0, "active": 2, "skip_first": 1, "repeat": 1}, 6, [5], [3, 4]),
+        ({"wait": 2, "warmup": 0, "active": 2, "skip_first": 1, "skip_first_wait": 1, "repeat": 1}, 6, [3], [1, 2]),
+        ({"wait": 1, "warmup": 1, "active": 3}, 4, [4], [2, 3]),  # the end of the block ends the cycle
+    ],
+)
+def test_the_profiler_notes_the_steps_of_its_schedule(settings, steps, ready, noted):
+    """(PyTorch calls at the same steps: tests/oracle/programs/idioms.py)"""
+    seen = []
+
+    def trace_ready(profiler):
+        seen.append((profiler.step_num, [row.key for row in profiler.events()]))
+
+    plan = norch.profiler.schedule(**settings)
+    with norch.profiler.profile(schedule=plan, on_trace_ready=trace_ready) as profiler:
+        for step in range(steps):
+            with norch.profiler.record_function(str(step)):
+                pass
+            profiler.step()
+    assert [step for step, _ in seen] == ready and seen[0][1] == [str(step) for step in noted]
+
+
+def test_errors_of_schedules():
+    for settings in ({"wait": -1, "warmup": 0, "active": 1}, {"wait": 0, "warmup": 0, "active": 0}):
+        with pytest.raises(ValueError, match="active > 0"):
+            norch.profiler.schedule(**settings)
+
+
+@pytest.mark.parametrize("use_gzip", [False, True])
+def test_the_trace_handler_writes_a_file_for_each_cycle(tmp_path, use_gzip):
+    handler = norch.profiler.tensorboard_trace_handler(str(tmp_path / "log"), "worker", use_gzip)
+    plan = norch.profiler.schedule(wait=0, warmup=0, active=1, repeat=2)
+    with norch.profiler.profile(schedule=plan, on_trace_ready=handler) as profiler:
+        for _ in range(3):
+            with norch.profiler.record_function("block"):
+                pass
+            profiler.step()
+    assert profiler.self_cpu_time_total == 1e6 * profiler.events()[0].seconds
+    files = sorted((tmp_path / "log").iterdir())
+    assert len(files) == 2 and all(".pt.trace.json" in path.name for path in files)
+    data = gzip.decompress(files[0].read_bytes()) if use_gzip else files[0].read_bytes()
+    assert [event["name"] for event in json.loads(data)["traceEvents"]] == ["block"]

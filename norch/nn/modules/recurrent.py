@@ -157,8 +157,21 @@ class RNNBase(Recurrent):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    @property
+    def _all_weights(self) -> list[list[str]]:  # their names, by which scripts find the biases of gates
+        names = [*_WEIGHTS[: 4 if self.bias else 2], *(["weight_hr"] if self.proj_size else [])]
         suffixes = [f"_l{layer}{suffix}" for layer in range(self.num_layers) for suffix in self._directions]
-        return [[p for name, p in self.named_parameters() if name.endswith(suffix)] for suffix in suffixes]
+        return [[name + suffix for name in names] for suffix in suffixes]
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return sum(self._all_weights, [])
+
+    @property
+    def _flat_weights(self) -> list[Any]:
+        return sum(self.all_weights, [])
 
     def flatten_parameters(self) -> None:
         """Nothing: in PyTorch it gathers the parameters for cuDNN."""

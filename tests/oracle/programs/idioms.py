@@ -7,6 +7,7 @@ import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+import torch.profiler
 from torch.nn.modules.conv import _ConvNd, _ConvTransposeNd
 from torch.nn.modules.module import register_module_forward_hook
 from torch.nn.modules.rnn import RNNBase, RNNCellBase
@@ -207,3 +208,29 @@ def layers_derived_from_base_classes(start):
         optimizer.step()
         losses.append(loss.item())
     return losses
+
+
+def profiled_steps(start):
+    """A profiler's schedule, and saved tensors on a disk."""
+    kept = {}
+
+    def pack(x):
+        kept[len(kept)] = x.detach().numpy().copy()
+        return len(kept) - 1
+
+    model = start(nn.Sequential(nn.Linear(12, 4), nn.Tanh(), nn.Linear(4, 1)))
+    x = torch.linspace(-1, 1, 36).reshape(3, 12)
+    numbers = []
+    plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1)
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        schedule=plan,
+        on_trace_ready=lambda profiler: numbers.append(profiler.step_num),
+    ) as profiler:
+        for _ in range(10):
+            with torch.autograd.graph.saved_tensors_hooks(pack, lambda key: torch.from_numpy(kept[key])):
+                loss = model(x).square().mean()
+            loss.backward()
+            profiler.step()
+    numbers += [plan(step).value for step in range(12)]
+    return numbers + [p.grad.sum().item() for p in model.parameters()] + [float(len(kept) > 0)]
