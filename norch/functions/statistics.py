@@ -130,7 +130,9 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, d
 
 
 def _is_simple(x: Tensor, step: Any) -> bool:
-    """Whether C takes it at once: floats at equal distances."""
+    """Whether C takes it at once: floats at equal distances. A bool is no distance."""
+    if isinstance(step, bool):
+        raise TypeError("trapezoid: dx: expected a number, got bool")
     return x.is_floating_point() and isinstance(step, (int, float))
 
 

@@ -1,0 +1,68 @@
+"""What random programs may do otherwise than in torch: with options, Python's protocols, modules' methods."""
+
+from __future__ import annotations
+
+GAVE_UP = "torch refuses, norch computes: "
+REFUSED = "norch refuses, torch computes: "
+BOTH = "both refuse: "
+
+# The last statement, what differs, and the reason
+OF_OPTIONS: list[tuple[str, str, str]] = [
+    (r"round\(v", "doesn't define __round__", GAVE_UP + "the number that a scalar is, rounded"),
+    (r"special\.", "requires_grad True, torch has False", "norch has a derivative, torch has none"),
+    (r"bessel|airy|polynomial", "elements .*torch has .*nan", "at infinity they have limits, or the sign of a power"),
+    (r"poisson|bernoulli", "requires_grad False, torch has True", "what is drawn needs no gradient"),
+    (r"asarray", "can require gradients", GAVE_UP + "integers of what requires gradients"),
+    (
+        r"",
+        "torch raises RuntimeError: .*[Ii]nference",
+        GAVE_UP + "tensors made in inference mode, which are like others",
+    ),
+    (r"", "torch raises RuntimeError: .*INTERNAL ASSERT", GAVE_UP + "what is a bug of torch's, as it says"),
+    (
+        r"",
+        "^norch raises ShapeError.*torch IndexError: tuple index",
+        BOTH + "norch looks at shapes before it reads them",
+    ),
+    (r"out=", "torch RuntimeError: .*don't support automatic", BOTH + "an `out` that requires gradients, and more"),
+    (r"unpad_sequence", "elements|shape", "torch transposes the argument of unpad_sequence in place"),
+    (r"bincount", "dtype", "of no elements torch's counts are integers, whatever their weights are"),
+    (r"numpy\(", "unsupported ScalarType BFloat16", GAVE_UP + "bfloat16, which becomes float32 in NumPy"),
+    (r"Muon", "expected matrices, torch computes", REFUSED + "a group of what is no matrix"),
+    (r"BatchNorm", "channels, torch computes", REFUSED + "another number of channels, of what has no parameters"),
+    (r"triangular_solve", r"\[1\] requires_grad", "the copy of A requires what A does"),
+    (r"dist\(", "proper Tensor but got None", GAVE_UP + "the derivative of a distance of order 0"),
+    (r"out=", "don't support automatic diff.*torch computes", REFUSED + "an `out` for what requires gradients"),
+    (r"\b(max|min)\(.*axis=", "torch has torch.return_types", "`axis` gives values, as in NumPy"),
+    (r"native_(layer|group|batch)_norm", "elements .*inf.*torch has .*nan", "the mean of infinities of one sign"),
+    (r"ctc_loss|CTCLoss", "elements .*nan", "the loss of logarithms that are NaN"),
+    (r"dropout[123]d", "is_leaf True, torch has False", "a dropout that drops nothing returns its input"),
+    (
+        r"func\.",
+        "would mutate a captured Tensor|Batch norm got a batched",
+        GAVE_UP + "running statistics inside a transform",
+    ),
+    (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
+    (r"unravel_index", "out of range.*torch computes", REFUSED + "indices out of range"),
+    (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
+]
+
+# Statements without which a difference goes, what it is about, and the reason
+CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
+    (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
+    (
+        r"unsafe_(split|chunk)",
+        "requires_grad|is_leaf|grad",
+        "torch's parts of unsafe_split and unsafe_chunk are no views",
+    ),
+    (r"resize_", "elements|shares memory", "what grows gets memory of its own, which a view of it does not"),
+    (r"inference_mode", "", "tensors made in inference mode are like others"),
+    (r"as_strided_scatter", "elements", "torch's gradient of as_strided_scatter is a mistake"),
+    (r"\bnormal\(", r"\.grad ", "the gradients of mean + std * z"),
+    (
+        r"asarray\(.*requires_grad",
+        "requires_grad|is_leaf|grad ",
+        "torch's asarray takes the gradients of its argument away",
+    ),
+    (r"native_(layer|group|batch)_norm", r"grad", "torch leaves the derivatives of mean and deviation out"),
+]
