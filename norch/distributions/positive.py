@@ -35,11 +35,16 @@ class _Half(Distribution):
 
     mode = property(lambda self: self.scale.zeros_like())
 
+    def _converted(self, value: Any) -> Tensor:
+        """A value in the dtype in which its density is computed."""
+        return value
+
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self._both_sides.rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
+        value = self._converted(value)
         return (value >= 0)._choose(self._both_sides.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
@@ -74,8 +79,8 @@ class HalfCauchy(_Half):
 
     _kind = Cauchy
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        return super().log_prob(as_value(value, self.scale))
+    def _converted(self, value: Any) -> Tensor:
+        return as_value(value, self.scale)
 
     mean = variance = property(lambda self: self.scale.new_full(self.scale.shape, math.inf))
 

@@ -32,6 +32,14 @@ v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)
 
 v1 = lib.kaiser_window(5, True, -2.0)
 
+v1 = lib.ones(1, 1, 2, requires_grad=True)
+v2 = lib.nn.functional.pad(v1, (0, 0), 'circular')
+v3 = lib.nn.functional.pad(v1, (-1, 0), 'reflect')
+
+v1 = lib.distributions.HalfCauchy(lib.tensor(1.0)).log_prob(2)
+
+v1 = lib.conv_tbc(lib.ones(3, 1, 1), lib.ones(2, 1, 1), lib.zeros(1, requires_grad=True)).detach_()
+
 v1 = lib.ones(2, 3)
 v2 = lib.nn.utils.rnn.unpad_sequence(v1, lib.tensor([1, 3]), True)[1]
 v3 = v2.mul_(2)

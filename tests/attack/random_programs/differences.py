@@ -40,7 +40,9 @@ DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 OF_TARGET = "dtype norch.float(32|64), torch has b?float(16|32)"
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|LowRank|Multivariate|Wishart")
-CANCELLING = re.compile(r"grid_sample|conv|prod\(|attention|kl_div|Transform|Adafactor|LBFGS")
+CANCELLING = re.compile(
+    r"grid_sample|conv|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
+)
 DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
@@ -145,7 +147,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "no gradient, torch wants one", "integers and bool need no gradient; torch fails in backward"),
     ("", "Can't detach views", GAVE_UP + "a view without gradients is detached, which changes nothing"),
     ("", "output 0 of (LinalgVectorNorm|Pow2)", GAVE_UP + "a derivative of 0, which needs nothing"),
-    ("create_graph", "requires_grad False, torch has True", "a gradient that does not depend on what it is of"),
+    (
+        r"create_graph|lib\.func\.",
+        "requires_grad False, torch has True",
+        "a gradient that does not depend on what it is of",
+    ),
     (r"std_mean|var_mean", "elements .*inf.*torch has .*nan", "the mean of infinities of one sign"),
     (
         "binary_cross_entropy_with_logits|BCEWithLogits",
@@ -389,10 +395,11 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "the loss has bounded logarithms; torch's gradient of a target has others"
     if "elements" in found and variance_is_rounding(lines):
         return "the variance of equal numbers: 0, or what rounding leaves"
+    close = 0.1 if "float16" in whole else 1e-6
     derived = ".grad" in found or "step()" in lines[-1] or DERIVED.search(lines[-1])
     if derived and differs_in_zeros(found):
         return "0 times NaN, or times infinity, where one of the libraries leaves out what has a factor of 0"
-    if derived and torch_spreads_nan(found):
+    if derived and torch_spreads_nan(found, close):
         return "a NaN gradient does not reach elements that were not chosen"
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
         return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
@@ -414,7 +421,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         and "nan" in found
         and re.search("hardtanh|relu6|shrink|elu|hardswish|logit|[Mm]argin|[Hh]inge", whole)
     ):
-        if norch_spreads_nan(found):
+        if norch_spreads_nan(found, close):
             return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
     if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and overlaps(lines, told[1]):
         return GAVE_UP + "norch writes what it has read completely"
@@ -440,7 +447,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if re.search(OF_TARGET, found) and (told := re.search(r"(v\d+)\.log_prob", lines[-1])):
         if f"{told[1]} = lib.distributions.Bernoulli(" in whole:
             return "torch's loss has the dtype of its target, norch's the common one"
-    if ".grad elements" in found and "logcumsumexp" in whole and norch_spreads_nan(found):
+    if ".grad elements" in found and "logcumsumexp" in whole and norch_spreads_nan(found, close):
         return "torch's derivative of logcumsumexp leaves out gradients that are NaN"
     if ".grad elements" in found and "float16" in whole and re.search(r"logcumsumexp|normalize\(", whole):
         if not run(as_float64(lines)):

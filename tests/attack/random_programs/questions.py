@@ -203,16 +203,16 @@ def differs_in_zeros(found: str) -> bool:
     return bool(pairs) and all(x == 0 for pair in pairs for x in pair if not math.isnan(x))
 
 
-def torch_spreads_nan(found: str) -> bool:
+def torch_spreads_nan(found: str, close: float) -> bool:
     """Whether elements differ only where torch has NaN."""
     pairs = pairs_of(found)
-    return bool(pairs) and all(math.isnan(y) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+    return bool(pairs) and all(math.isnan(y) or math.isclose(x, y, rel_tol=close, abs_tol=1e-9) for x, y in pairs)
 
 
-def norch_spreads_nan(found: str) -> bool:
+def norch_spreads_nan(found: str, close: float) -> bool:
     """Whether elements differ only where norch has NaN."""
     pairs = pairs_of(found)
-    return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+    return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=close, abs_tol=1e-9) for x, y in pairs)
 
 
 def differs_in_signs_of_infinities(found: str) -> bool:
