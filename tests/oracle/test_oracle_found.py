@@ -32,6 +32,22 @@ v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)
 
 v1 = lib.kaiser_window(5, True, -2.0)
 
+v1 = lib.tensor(301.0, dtype=lib.float16, requires_grad=True)
+v2 = v1.cumprod(0)
+v3 = (v2 * v2).sum().backward()
+
+v1 = lib.eye(3, dtype=lib.float64, requires_grad=True)
+v2 = lib.linalg.lu_solve(*lib.linalg.lu_factor(v1), v1 * 1, left=False)
+v3 = v2.detach_()
+
+v1 = lib.tensor([1.0, 3.0])
+v2 = lib.nn.functional.huber_loss(v1, lib.zeros(2), weight=v1)
+v3 = lib.nn.functional.mse_loss(v1, lib.zeros(2), weight=v1)
+
+v1 = lib.arange(3.7, 3, dtype=lib.int64)
+
+v1 = lib.cumulative_trapezoid(lib.tensor([3]), dx=2.0)
+
 v1 = lib.ones(1, 1, 2, requires_grad=True)
 v2 = lib.nn.functional.pad(v1, (0, 0), 'circular')
 v3 = lib.nn.functional.pad(v1, (-1, 0), 'reflect')

@@ -33,7 +33,7 @@ from .questions import (
 
 STEPS = re.compile(
     r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder|floor_divide"
-    r"| [=!<>]=? |\b(all|any|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
+    r"| [=!<>]=? |\b(all|any|equal|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
@@ -64,7 +64,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (
         "",
         r"^norch raises RuntimeError: .*(floating dtype|not defined for|several elements).*, torch "
-        r"(IndexError: (Dim|index|shape)|TypeError)",
+        r"(IndexError: (Dim|index|shape)|TypeError|ValueError: Weights)",
         BOTH + "norch looks at dtypes and memory first",
     ),
     ("hardtanh", "expected numbers, got norch.bool, torch ValueError", BOTH + "a minimum above the maximum"),
