@@ -32,6 +32,9 @@ v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)
 
 v1 = lib.kaiser_window(5, True, -2.0)
 
+v1 = lib.eye(3, dtype=lib.float64, requires_grad=True)
+v2 = lib.linalg.cholesky(v1 * 2, upper=True).detach_()
+
 v1 = lib.tensor(301.0, dtype=lib.float16, requires_grad=True)
 v2 = v1.cumprod(0)
 v3 = (v2 * v2).sum().backward()
