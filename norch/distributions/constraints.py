@@ -54,7 +54,7 @@ class _GreaterThan(Constraint):
         return value > self.lower_bound
 
     def __repr__(self) -> str:
-        return f"GreaterThan(lower_bound={self.lower_bound})"
+        return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound})"
 
 
 class _GreaterThanEq(_GreaterThan):

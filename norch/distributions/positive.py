@@ -35,12 +35,16 @@ class _Half(Distribution):
 
     mode = property(lambda self: self.scale.zeros_like())
 
+    def _converted(self, value: Any) -> Tensor:
+        """A value in the dtype in which its density is computed."""
+        return value
+
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self._both_sides.rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
-        value = as_value(value, self.scale)
+        value = self._converted(value)
         return (value >= 0)._choose(self._both_sides.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
@@ -74,6 +78,10 @@ class HalfCauchy(_Half):
     """
 
     _kind = Cauchy
+
+    def _converted(self, value: Any) -> Tensor:
+        return as_value(value, self.scale)
+
     mean = variance = property(lambda self: self.scale.new_full(self.scale.shape, math.inf))
 
 
@@ -207,7 +215,7 @@ class InverseGamma(TransformedDistribution):
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
-        super().__init__(base, PowerTransform(base.rate.detach() * 0 - 1), validate_args=validate_args)
+        super().__init__(base, PowerTransform(-base.rate.detach().ones_like()), validate_args=validate_args)
 
     concentration = property(lambda self: self.base_dist.concentration, doc="The concentration of 1 / x.")
     rate = property(lambda self: self.base_dist.rate, doc="The rate of 1 / x.")

@@ -351,6 +351,7 @@ def arange(
     if not all(math.isfinite(value) for value in (first, last, hop)):
         raise ShapeError(f"arange: expected finite bounds, got {first} to {last} by {hop}")
     if kind is int64:
+        _steps_between(first, last, hop, whole)  # whose errors are those of the numbers that were given
         first, last, hop = int(first), int(last), int(hop)
         whole = True
     count = _steps_between(first, last, hop, whole)

@@ -98,7 +98,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
     >>> norch.trapezoid(norch.tensor([1.0, 2.0, 3.0]))
     tensor(4.)
     """
-    axis = _axis("trapezoid", y, dim)
+    axis = _axis("trapezoid", y, dim, dx)
     size = y.shape[axis]
     if x is None and size > 1 and _is_simple(y, dx):
         return recorded(wrap(lib.trapezoid_tensor(y._ptr, axis, dx, False)), TrapezoidBackward, (y,), axis, dx)
@@ -121,7 +121,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, d
     >>> norch.cumulative_trapezoid(norch.tensor([1.0, 2.0, 3.0]))
     tensor([1.5000, 4.0000])
     """
-    axis = _axis("cumulative_trapezoid", y, dim)
+    axis = _axis("cumulative_trapezoid", y, dim, dx)
     if x is None and y.shape[axis] > 1 and _is_simple(y, dx):
         result = wrap(lib.trapezoid_tensor(y._ptr, axis, dx, True))
         return recorded(result, CumulativeTrapezoidBackward, (y,), axis, dx)
@@ -134,7 +134,9 @@ def _is_simple(x: Tensor, step: Any) -> bool:
     return x.is_floating_point() and isinstance(step, (int, float))
 
 
-def _axis(name: str, y: Tensor, dim: int) -> int:
+def _axis(name: str, y: Tensor, dim: int, dx: float = 1) -> int:
+    if isinstance(dx, bool):
+        raise TypeError(f"{name}: dx: expected a number, got bool")
     axis = axis_of(check_tensor(y, name), dim, name)
     if y.ndim == 0:
         raise IndexError(f"{name}: expected at least one dimension, got a tensor of none")

@@ -72,4 +72,4 @@ transpose_copy = _copying("transpose_copy", Tensor.transpose, ", 0, 1)", "[3, 2]
 unbind_copy = _copying("unbind_copy", Tensor.unbind, ")[0]", "[3]")
 unfold_copy = _copying("unfold_copy", Tensor.unfold, ", 1, 2, 1)", "[2, 2, 2]")
 unsqueeze_copy = _copying("unsqueeze_copy", Tensor.unsqueeze, ", 0)", "[1, 2, 3]")
-view_copy = _copying("view_copy", Tensor.view, ", -1)", "[6]")
+view_copy = _copying("view_copy", lambda x, *shape: x.contiguous().view(*shape), ", -1)", "[6]")

@@ -65,4 +65,4 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
     >>> norch.kaiser_window(2, beta=1.0)
     tensor([0.7898, 1.0000])
     """
-    return windows.kaiser(window_length, beta=beta, sym=not periodic, **options)
+    return windows.kaiser(window_length, beta=abs(beta), sym=not periodic, **options)

@@ -11,7 +11,7 @@ from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.joining import cat
 from ..functions.out import Out, into
-from ..operation import check_tensor, recorded
+from ..operation import check_tensor, own, recorded
 from ..return_types import printed
 from ..types import int32, shown
 from .lapack import LinAlgError, check_matrices, check_real, compute
@@ -114,7 +114,7 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Out = None) -> Tensor:
         x = x.mT
     (lower,) = compute("linalg.cholesky", _lower, x)
     result = recorded(lower, derivatives.CholeskyBackward, (x,))
-    return into(out, result.mT if upper else result, "linalg.cholesky")
+    return into(out, own(result.mT) if upper else result, "linalg.cholesky")
 
 
 @flags

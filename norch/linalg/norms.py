@@ -12,7 +12,7 @@ from ..functions.joining import stack
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
 from ..operation import check_floating, check_tensor, own
-from ..types import Dims, DType, shown
+from ..types import Dims, DType, promoted, shown
 from .factorizations import svdvals
 from .lapack import check_matrices
 
@@ -48,18 +48,26 @@ def vector_norm(
 ) -> Tensor:
     """(sum |x|^ord)^(1 / ord) over `dim`, or all elements; also ord = inf, -inf and 0, how many are not 0.
 
-    Shapes as for `sum`; with `dtype` the elements are converted first. Raises RuntimeError if the dtype is not
-    floating, IndexError for a dim out of range.
+    Shapes as for `sum`; with a wider `dtype` the elements are converted first. Raises RuntimeError if a dtype is not
+    floating, or not wider, IndexError for a dim out of range.
 
     >>> norch.linalg.vector_norm(norch.tensor([3.0, 4.0]))
     tensor(5.)
     """
     check_floating(check_tensor(x, "linalg.vector_norm"), "linalg.vector_norm")
-    y = x if dtype is None else x.to(dtype=dtype)
+    y = _widened("linalg.vector_norm", x, dtype)
     axes = axes_of("linalg.vector_norm", dim, None)
     if (ord < 0 or ord == math.inf) and _count(y, axes) == 0:
         raise RuntimeError(f"linalg.vector_norm: no elements have no norm of order {ord}")
     return into(out, y.norm(float(ord), axes, keepdim), "linalg.vector_norm")
+
+
+def _widened(name: str, x: Tensor, dtype: DType | None) -> Tensor:
+    """x in a dtype, if one is given; RuntimeError for one that cannot hold its elements."""
+    y = x if dtype is None else x.to(dtype=dtype)
+    if promoted(x.dtype, y.dtype) is not y.dtype:
+        raise RuntimeError(f"{name}: dtype is {y.dtype}, expected a floating one that holds {x.dtype}")
+    return y
 
 
 def _count(x: Tensor, axes: Sequence[int] | None) -> int:
@@ -90,7 +98,7 @@ def matrix_norm(
         raise ShapeError(f"linalg.matrix_norm: expected at least 2 dimensions, got shape {list(x.shape)}")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: expected two dimensions, got {shown(dim)}")
-    x = x if dtype is None else x.to(dtype=dtype)
+    x = _widened("linalg.matrix_norm", x, dtype)
     rows, columns = (axis_of(x, d, "linalg.matrix_norm") for d in dim)
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {shown(dim)}")

@@ -12,7 +12,7 @@ from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.out import Out, into
 from ..functions.promotion import finfo
-from ..operation import check_tensor, recorded
+from ..operation import check_tensor, own, recorded
 from ..return_types import printed
 from ..types import int64, shown
 from .factorizations import _no_failure, eigvalsh, lu_factor_ex, permutation_of, svd, svdvals
@@ -337,7 +337,7 @@ def lu_solve(
     else:
         y = solve_triangular(x, permutation.mT @ b, upper=False, unitriangular=True)
         result = solve_triangular(x, y, upper=True)
-    return into(out, result if left else result.mT, "linalg.lu_solve")
+    return into(out, result if left else own(result.mT), "linalg.lu_solve")
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Out = None) -> Lstsq:

@@ -318,7 +318,7 @@ class ReductionMethods:
         >>> norch.tensor([1, 2, 3]).cumsum_(0)
         tensor([1, 3, 6])
         """
-        return self.copy_(self.cumsum(dim, dtype=self.dtype if dtype is None else dtype))
+        return self.copy_(self.cumsum(dim, dtype=_own_dtype("cumsum_", self, dtype)))
 
     def cumprod_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
         """In place: the running products of `cumprod`; shape and dtype stay. Raises IndexError for a dim out of range.
@@ -326,7 +326,14 @@ class ReductionMethods:
         >>> norch.tensor([1, 2, 3]).cumprod_(0)
         tensor([1, 2, 6])
         """
-        return self.copy_(self.clone().cumprod(dim, dtype=self.dtype if dtype is None else dtype))
+        return self.copy_(self.clone().cumprod(dim, dtype=_own_dtype("cumprod_", self, dtype)))
+
+
+def _own_dtype(name: str, x: Tensor, dtype: DType | None) -> DType:
+    """The dtype of a tensor that is written in place; RuntimeError if another one is asked for."""
+    if dtype not in (None, x.dtype):
+        raise RuntimeError(f"{name}: dtype is {shown(dtype)}, expected {x.dtype}, which the tensor has")
+    return x.dtype
 
 
 def _reduced(

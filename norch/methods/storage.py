@@ -313,11 +313,6 @@ class StorageMethods:
         copy.grad = None if self.grad is None else self.grad.clone()
         return copy
 
-    def __copy__(self: Tensor) -> Tensor:
-        copy = wrap_as(type(self), lib.alias_tensor(self._ptr))
-        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
-        return copy
-
     def __reduce_ex__(self: Tensor, protocol: SupportsIndex) -> tuple[Any, ...]:
         """For pickle: the storage, which tensors that share it share again, and the place in it."""
         own = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}

@@ -83,6 +83,10 @@ class ValueMethods:
         return bool(self.item())
 
     def __round__(self: Tensor, ndigits: int | None = None) -> Scalar:
+        if self.numel != 1:
+            raise TypeError(
+                f"round: expected a tensor of one element, got shape {list(self.shape)}; x.round() rounds each"
+            )
         return round(self.item(), ndigits)
 
     def __format__(self: Tensor, spec: str) -> str:

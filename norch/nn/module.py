@@ -242,6 +242,8 @@ class Module(Hookable, ModuleState):
             raise AttributeError(f"{module.get_name()} has no attribute {shown(name)}, of {shown(target)}")
         if name not in getattr(module, registry) and not (kind == "Parameter" and hasattr(module, "parametrizations")):
             raise AttributeError(f"{shown(target)} is {given(getattr(module, name))}, expected a {kind}")
+        if kind == "Parameter" and getattr(module, name) is None:
+            raise AttributeError(f"{shown(target)} is None, expected a Parameter")
         return getattr(module, name)
 
     # ---- Walking the tree: each value once, however many names it has -------------------------------------------

@@ -7,7 +7,7 @@ from typing import Sequence
 from .._C import ShapeError
 from ..arguments import flags
 from ..functions.out import Out, into
-from ..operation import check_tensor
+from ..operation import check_tensor, own
 from ..tensor import Tensor
 from ..types import Sizes
 from . import functional as F
@@ -132,7 +132,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     tensor([2., 2.])
     """
     check_tensor(input, "conv_tbc"), check_tensor(weight, "conv_tbc")
-    return conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1)
+    return own(conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1))
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:

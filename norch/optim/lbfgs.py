@@ -116,7 +116,7 @@ class LBFGS(Optimizer):
     def _direction(self, state: dict[str, Any], gradient: Tensor, history_size: int) -> Tensor:
         """Against the gradient, times the inverse curvature that the history tells (the two loops of the paper)."""
         if state["n_iter"] == 1:
-            state.update(d=-gradient, old_dirs=[], old_stps=[], ro=[], H_diag=1, al=[None] * history_size)
+            state.update(d=-gradient, old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return state["d"]
         change, step = gradient - state["prev_flat_grad"], state["d"] * state["t"]
         product = change.dot(step)

@@ -78,7 +78,7 @@ class Muon(DirectedOptimizer):
         matrix = gradient.lerp(m, momentum) if group["nesterov"] else m
         rows, columns = parameter.shape
         ratio = max(1, rows / columns) if group["adjust_lr_fn"] != "match_rms_adamw" else 0.04 * max(rows, columns)
-        return ratio**0.5 * orthogonal(matrix, group)
+        return ratio**0.5 * orthogonal(matrix, group).to(parameter.dtype)
 
     def entries(self, work: Work, number: int, new: dict[Tensor, State]) -> tuple[list[int], bytes]:
         """SGDEntry in csrc without momentum, and the options."""

@@ -238,6 +238,8 @@ class CumprodBackward(Function):
 
     def fused(self, gradient: Tensor) -> Gradients:
         """Only products up to the second zero have a derivative: up to the first, or by the first zero itself."""
+        if self.x.ndim == 0 or self.x.shape[self.axis] <= 1:
+            return [gradient]
         zero = self.x == 0
         count, safe = zero.cumsum(self.axis), zero._choose(1.0, self.x)
         before, first = count == 0, zero.logical_and(count == 1)

@@ -375,6 +375,19 @@ class CloneBackward(Function):
         return [gradient]
 
 
+class DividedGradientBackward(Function):
+    """A copy whose gradient is divided by a constant."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, divisor: Tensor) -> None:
+        super().__init__(x)
+        self.divisor = divisor
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient / self.divisor]
+
+
 class ToBackward(Function):
     """A copy in another dtype or on another device: the gradient goes back to where x lives."""
 

@@ -49,10 +49,11 @@ Axis axis_of(const int64_t* given, int apart, int64_t in, bool ceil, const char*
     }
     Axis axis = {in, 0, given[0], given[apart], given[2 * apart], given[3 * apart]};
     const int64_t padded = in + axis.before + given[4 * apart], seen = axis.dilation * (axis.kernel - 1) + 1;
-    if (padded < seen)
+    const int64_t room = padded - seen + (ceil ? axis.stride - 1 : 0);  // with `ceil` a window may reach beyond the end
+    if (room < 0 || padded == 0)
         fail(SHAPE_ERROR, "{}: a window of {} elements is larger than the input, which has {} with its padding", name,
              seen, padded);
-    axis.out = (padded - seen + (ceil ? axis.stride - 1 : 0)) / axis.stride + 1;
+    axis.out = room / axis.stride + 1;
     if (ceil && (axis.out - 1) * axis.stride >= in + axis.before) axis.out--;  // it would see padding only
     return axis;
 }

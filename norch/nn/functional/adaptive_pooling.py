@@ -70,6 +70,8 @@ def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize)
     batch = batch_of(name, axes, x)
     check_not_empty(name, batch, first=2)
     sizes = _sizes(name, axes, batch, output_size)
+    if min(sizes) < 0:
+        raise ShapeError(f"{name}: from shape {list(x.shape)} to {sizes}, expected sizes of at least 0")
     if 0 in sizes:
         result = batch.new_zeros(*batch.shape[:2], *sizes)
     elif max(sizes) == 1 and batch.is_floating_point():

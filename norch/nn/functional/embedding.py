@@ -5,10 +5,11 @@ from __future__ import annotations
 from ..._C import ShapeError, lib
 from ...arguments import flags, one_size
 from ...autograd import no_grad
+from ...autograd.derivatives.views import DividedGradientBackward
 from ...functions.creation import arange, tensor, where
 from ...given import warn
 from ...methods.places import SLICES, Places
-from ...operation import check_range, wrap
+from ...operation import check_range, recorded, wrap
 from ...tensor import Tensor
 from ...types import int32, int64, shown, uint8
 from .checks import check_integers, check_tensors
@@ -54,8 +55,8 @@ def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq
     if scale_grad_by_freq and weight.requires_grad:
         flat = index.reshape(-1)
         counts = index.new_zeros(weight.shape[0]).index_add(0, flat, flat.ones_like())
-        still = result.detach()
-        result = still + (result - still) / counts[index].unsqueeze(-1).to(weight.dtype)
+        counts = counts[index].unsqueeze(-1).to(weight.dtype)
+        result = recorded(wrap(lib.clone_tensor(result._ptr)), DividedGradientBackward, (result,), counts)
     if padding is None:
         return result
     return where((index == padding).unsqueeze(-1), result.detach(), result)

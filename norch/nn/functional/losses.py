@@ -123,7 +123,8 @@ def huber_loss(
 ) -> Tensor:
     """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; reduced. (Huber 1964.)
 
-    Shapes, the weight, dtypes and errors as for `l1_loss`; raises RuntimeError unless delta > 0.
+    Shapes, dtypes and errors as for `l1_loss`, also of a weight, but "mean" divides by the number of losses; raises
+    RuntimeError unless delta > 0.
 
     >>> F.huber_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
@@ -139,7 +140,7 @@ def huber_loss(
 def _huber(input: Tensor, target: Tensor, reduction: str, delta: float, weight: Tensor | None = None) -> Tensor:
     input, target = _pair_of_floats("huber_loss", input, target)
     loss = losses.huber(input - target, delta).to(input.dtype)  # as in PyTorch, unlike the others
-    return _mean_of_weighted(loss, input, weight, reduction)
+    return reduced(loss if weight is None else loss * _like(weight, input), reduction)  # the mean of all, as in PyTorch
 
 
 # ---- Probabilities --------------------------------------------------------------------------------------------------
@@ -277,11 +278,16 @@ def _mean_of_weighted(loss: Tensor, input: Tensor, weight: Tensor | None, reduct
     """The losses times their weights, reduced; "mean" divides by the sum of the weights."""
     if weight is None:
         return reduced(loss, reduction)
+    loss = loss * _like(weight, input)
+    return loss.sum() / weight.sum() if reduction == "mean" else reduced(loss, reduction)
+
+
+def _like(weight: Tensor, input: Tensor) -> Tensor:
+    """The weight, whose shape must be the input's."""
     check_tensors("the weight of a loss", weight)
     if weight.shape != input.shape:
         raise ShapeError(f"the weight has shape {list(weight.shape)}, expected the input's {list(input.shape)}")
-    loss = loss * weight
-    return loss.sum() / weight.sum() if reduction == "mean" else reduced(loss, reduction)
+    return weight
 
 
 def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:

@@ -40,7 +40,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         raise ValueError(f"pad: mode {shown(mode)} takes no value, got {value}")
     if code == CIRCULAR:  # what is cropped does not come back at the other end
         input, amounts = _cropped(input, pairs), added
-    return padded(input, amounts, 0, code) if any(amounts) else input
+    return padded(input, amounts, 0, code) if any(amounts) else input.clone()
 
 
 @functools.lru_cache(256)  # layers repeat theirs

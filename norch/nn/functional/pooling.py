@@ -210,8 +210,7 @@ def lp_pool1d(
     >>> F.lp_pool1d(norch.tensor([[[3.0, 4.0, 6.0, 8.0]]]), 2, kernel_size=2)
     tensor([[[ 5., 10.]]])
     """
-    averages = avg_pool1d(check_tensor(input, "lp_pool") ** norm_type, kernel_size, stride, 0, ceil_mode)
-    return _root(averages, norm_type, math.prod(per_axis(kernel_size, 1, "lp_pool1d: kernel_size")))
+    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @flags
@@ -223,8 +222,7 @@ def lp_pool2d(
     >>> F.lp_pool2d(norch.ones(8, 3, 28, 28), 2, kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
     """
-    averages = avg_pool2d(check_tensor(input, "lp_pool") ** norm_type, kernel_size, stride, 0, ceil_mode)
-    return _root(averages, norm_type, math.prod(per_axis(kernel_size, 2, "lp_pool2d: kernel_size")))
+    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @flags
@@ -236,12 +234,17 @@ def lp_pool3d(
     >>> F.lp_pool3d(norch.ones(2, 3, 8, 8, 8), 2, kernel_size=2).shape
     norch.Size([2, 3, 4, 4, 4])
     """
-    averages = avg_pool3d(check_tensor(input, "lp_pool") ** norm_type, kernel_size, stride, 0, ceil_mode)
-    return _root(averages, norm_type, math.prod(per_axis(kernel_size, 3, "lp_pool3d: kernel_size")))
+    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def _root(averages: Tensor, p: float, count: int) -> Tensor:
-    """The p-th root of `count` times the averages. At 0 its derivative is that of relu, as in PyTorch."""
+def _lp_pool(rank: int, x: Tensor, p: float, kernel_size: Sizes, stride: Sizes | None, ceil_mode: bool) -> Tensor:
+    """The p-th root of the sums; at 0 its derivative is that of relu, as in PyTorch. An infinite p: the largest."""
+    check_tensor(x, "lp_pool")
+    if isinstance(p, float) and math.isinf(p):
+        sign, largest = math.copysign(1.0, p), (max_pool1d, max_pool2d, max_pool3d)[rank - 1]
+        return sign * largest(sign * x.abs(), kernel_size, stride, 0, 1, ceil_mode)
+    averages = (avg_pool1d, avg_pool2d, avg_pool3d)[rank - 1](x**p, kernel_size, stride, 0, ceil_mode)
+    count = math.prod(per_axis(kernel_size, rank, f"lp_pool{rank}d: kernel_size"))
     return (averages.sign() * averages.abs().relu() * count) ** (1.0 / p)
 
 

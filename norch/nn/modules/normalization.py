@@ -34,6 +34,7 @@ __all__ = [
 class _NormBase(Module):
     """What BatchNorm and InstanceNorm share; they differ in the ranks of their inputs and in the function they call."""
 
+    _version = 2  # of the state that has num_batches_tracked
     ranks: tuple[int, ...]
     expected: str
     weight: ParameterOrNone
@@ -66,6 +67,14 @@ class _NormBase(Module):
         self.register_buffer("running_mean", zeros(self.num_features) if tracked else None)
         self.register_buffer("running_var", ones(self.num_features) if tracked else None)
         self.register_buffer("num_batches_tracked", zeros((), dtype=int64) if tracked else None)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
+        """A state of the first version, or of none, may lack the number of batches."""
+        if (local_metadata.get("version") or 1) < 2 and self.num_batches_tracked is not None:
+            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def reset_running_stats(self) -> None:
         """Forget all batches: running mean 0, running variance 1."""

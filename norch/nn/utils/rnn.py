@@ -273,4 +273,4 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     """
     check_tensor(padded_sequences, "unpad_sequence"), check_tensor(lengths, "unpad_sequence: lengths")
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [row[:length] for row, length in zip(rows, lengths.tolist())]
+    return [row[:length].clone() for row, length in zip(rows, lengths.tolist())]

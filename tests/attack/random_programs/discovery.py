@@ -6,6 +6,7 @@ import functools
 import inspect
 import re
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -45,6 +46,29 @@ LEFT_OUT = re.compile(
     r"|numpy|dlpack|typename|stft|fft|sparse|module_load|hook|lstsq|sspaddmm|_nd$|to_|^new$|type$|lobpcg|pinv|inv$|inverse$|solve|tensorinv|det$"
     r"|hardsigmoid|airy|bessel|polynomial|zeta|cross$|adaptive|topk|^to$|chain_matmul|hash_tensor|lowrank|dequantize|^index$|masked_scatter"
 )
+
+# Keyword arguments, each tried beside the first of these, with an example
+OPTIONS: dict[str, tuple[str, Any]] = {
+    **dict.fromkeys(
+        "keepdim keepdims unbiased descending stable sorted largest return_inverse return_counts upper ceil_mode "
+        "inplace count_include_pad equal_nan full log_input log_target swap out_int32 right increasing as_tuple "
+        "with_replacement invert assume_unique size_average reduce density requires_grad copy accumulate".split(),
+        ("{flag}", True),
+    ),
+    **dict.fromkeys("dim axis dim0 dim1 start_dim".split(), ("{dim}", 0)),
+    **dict.fromkeys("alpha beta value min max nan posinf neginf margin dx threshold lambd".split(), ("{number}", 0.5)),
+    **dict.fromkeys("n decimals minlength correction bins k chunks steps".split(), ("{integer}", 1)),
+    **dict.fromkeys("eps rtol atol delta".split(), ("{rate}", 0.1)),
+    **dict.fromkeys("diagonal offset".split(), ("{offset}", 1)),
+    **dict.fromkeys("p norm_type ord maxnorm".split(), ("{norm}", 2)),
+    **dict.fromkeys("prepend append weight".split(), ("{like_tensor}", torch.rand(2, 3, dtype=torch.float64))),
+    **dict.fromkeys("interpolation interpolation_mode".split(), ("{interpolation}", "linear")),
+    "dtype": ("{any_dtype}", torch.float64),
+    "out": ("{out}", torch.empty(0, dtype=torch.float64)),
+    "reduction": ("{reduction}", "sum"),
+    "rounding_mode": ("{rounding}", "floor"),
+    "memory_format": ("lib.contiguous_format", torch.contiguous_format),
+}
 
 # Arguments of modules, tried in this order
 SETTINGS = ["", "2", "3", "0.5", "2, 2", "3, 2", "2, 2, 2", "0.1, 0.5"]
@@ -94,16 +118,29 @@ def _forms(room: str, name: str, function: Any) -> list[str]:
     for operand, example in OPERANDS.items():
         tried = {text: _accepts(function, [example, *values]) for text, values in ARGUMENTS.items()}
         if any(tried.values()):
-            return [_statement(room, name, operand, text) for text, accepted in tried.items() if accepted]
+            forms = [text for text, accepted in tried.items() if accepted]
+            return [
+                _statement(room, name, operand, text) for text in [*forms, *_options(room, name, forms[0], example)]
+            ]
         if None in tried.values() and False not in tried.values():
             break
     return []
 
 
-def _accepts(function: Any, values: list[Any]) -> bool | None:
+def _options(room: str, name: str, form: str, example: torch.Tensor) -> Iterator[str]:
+    """The same arguments with one option more, of those that norch has and torch takes."""
+    theirs, ours = (functools.reduce(getattr, filter(None, [*room.split("."), name]), lib) for lib in (torch, norch))
+    for option in inspect.signature(ours).parameters:
+        if option in OPTIONS:
+            hole, value = OPTIONS[option]
+            if _accepts(theirs, [example, *ARGUMENTS[form]], **{option: value}):
+                yield ", ".join(filter(None, [form, f"{option}={hole}"]))
+
+
+def _accepts(function: Any, values: list[Any], **options: Any) -> bool | None:
     """Whether torch computes tensors of real numbers from these values; None if it takes no such arguments at all."""
     try:
-        result = function(*[x.clone() if isinstance(x, torch.Tensor) else x for x in values])
+        result = function(*[x.clone() if isinstance(x, torch.Tensor) else x for x in values], **options)
     except TypeError:
         return None
     except Exception:  # torch's own refusal, of whatever kind

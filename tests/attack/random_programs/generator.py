@@ -12,7 +12,8 @@ import torch
 
 from .discovery import found_statements
 from .execution import Pair, has_no_memory
-from .holes import Holes, Nothing
+from .holes import Nothing
+from .option_holes import OptionHoles
 from .statements import FAMILIES, FOUND
 
 SHAPES = [(), (1,), (2,), (3,), (2, 3), (3, 3), (3, 2), (1, 3), (2, 1), (2, 2, 3), (2, 3, 3), (0,), (2, 0)]
@@ -77,7 +78,7 @@ class Program:
 
     def attempt(self, statement: str) -> None:
         """Add a statement, its holes filled, if something alive fits each."""
-        holes = Holes(self)
+        holes = OptionHoles(self)
         try:
             line = "".join(text if name is None else text + holes.fill(name) for text, name in parsed(statement))
         except Nothing:

@@ -6,8 +6,10 @@ name, {like} with something that broadcasts with {x}. {dim2} is a second {dim}; 
 
 from __future__ import annotations
 
+from .layers_with_options import FACTORS, LAYERS_WITH_OPTIONS, LOSSES
 from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
 from .objects import INITIAL, PARAMETRIZED, PROBABILITY, SCHEDULES
+from .of_python import OF_MODULES, OPTIMIZERS, PYTHON
 
 CREATION = """
 {new} = lib.zeros({shape}, dtype={dtype})
@@ -432,5 +434,11 @@ FAMILIES = [
     (PARAMETRIZED, 2),
     (INITIAL, 1),
     (PROBABILITY, 3),
+    (LAYERS_WITH_OPTIONS, 4),
+    (LOSSES, 2),
+    (FACTORS, 3),
+    (PYTHON, 10),
+    (OPTIMIZERS, 2),
+    (OF_MODULES, 3),
 ]
 FOUND = 11  # the same for the statements that discovery.py finds

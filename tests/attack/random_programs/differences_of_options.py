@@ -1,0 +1,87 @@
+"""What random programs may do otherwise than in torch: with options, Python's protocols, modules' methods."""
+
+from __future__ import annotations
+
+GAVE_UP = "torch refuses, norch computes: "
+REFUSED = "norch refuses, torch computes: "
+BOTH = "both refuse: "
+
+# The last statement, what differs, and the reason
+OF_OPTIONS: list[tuple[str, str, str]] = [
+    (r"round\(v", "doesn't define __round__", GAVE_UP + "the number that a scalar is, rounded"),
+    (r"special\.", "requires_grad True, torch has False", "norch has a derivative, torch has none"),
+    (r"bessel|airy|polynomial", "elements .*torch has .*nan", "at infinity they have limits, or the sign of a power"),
+    (r"poisson|bernoulli", "requires_grad False, torch has True", "what is drawn needs no gradient"),
+    (r"asarray", "can require gradients", GAVE_UP + "integers of what requires gradients"),
+    (
+        r"",
+        "torch raises RuntimeError: .*[Ii]nference",
+        GAVE_UP + "tensors made in inference mode, which are like others",
+    ),
+    (r"", "torch raises RuntimeError: .*INTERNAL ASSERT", GAVE_UP + "what is a bug of torch's, as it says"),
+    (
+        r"",
+        "^norch raises ShapeError.*torch IndexError: tuple index",
+        BOTH + "norch looks at shapes before it reads them",
+    ),
+    (r"out=", "torch RuntimeError: .*don't support automatic", BOTH + "an `out` that requires gradients, and more"),
+    (r"unpad_sequence", "elements|shape", "torch transposes the argument of unpad_sequence in place"),
+    (r"bincount", "dtype", "of no elements torch's counts are integers, whatever their weights are"),
+    (r"numpy\(", "unsupported ScalarType BFloat16", GAVE_UP + "bfloat16, which becomes float32 in NumPy"),
+    (r"Muon", "expected matrices, torch computes", REFUSED + "a group of what is no matrix"),
+    (r"BatchNorm", "channels, torch computes", REFUSED + "another number of channels, of what has no parameters"),
+    (r"solve_ex|\blu\(", "elements .*(nan|inf)", "nothing is promised of a singular matrix"),
+    (r"LBFGS|add_param_group", "a second group of parameters.*torch computes", REFUSED + "a second group of LBFGS"),
+    (
+        r"",
+        "^norch raises RuntimeError.*expected int64, int32 or uint8, torch (?!comp)",
+        BOTH + "norch looks at dtypes first",
+    ),
+    (r"", "^norch raises .*torch AssertionError", BOTH + "what torch asserts"),
+    (r"l1_loss|mse_loss", "the weight has shape.*torch computes", REFUSED + "a weight of another shape"),
+    (r"norm\(", "Low precision dtypes", GAVE_UP + "norms of no elements in 16 bits"),
+    (r"view\(lib", "must be 1 to view", GAVE_UP + "other dtypes of no elements"),
+    (r"Adafactor", "ZeroDivisionError", GAVE_UP + "a step of no elements"),
+    (r"pad\(", "expected at most .*torch computes", REFUSED + "to pad more circularly than negative pads leave"),
+    (r"functional_call", r"AttributeError: \w+ has no attribute", GAVE_UP + "names of modules that are not there"),
+    (r"func\.", "must override the setup_context", GAVE_UP + "backward hooks inside a transform"),
+    (r"deepcopy", "support the deepcopy protocol", GAVE_UP + "a leaf whose gradient is in a graph"),
+    (r"native_group_norm", "is_contiguous", GAVE_UP + "other strides"),
+    (r"func\.", "expected at least one input, got none.*torch computes", REFUSED + "derivatives by nothing"),
+    (r"triangular_solve", r"\[1\] requires_grad", "the copy of A requires what A does"),
+    (r"", "proper Tensor but got None", GAVE_UP + "the derivative of a distance of order 0"),
+    (r"out=", "don't support automatic diff.*torch computes", REFUSED + "an `out` for what requires gradients"),
+    (r"\b(max|min)\(.*axis=", "torch has torch.return_types", "`axis` gives values, as in NumPy"),
+    (r"native_(layer|group|batch)_norm", "elements .*inf.*torch has .*nan", "the mean of infinities of one sign"),
+    (r"ctc_loss|CTCLoss", "elements .*nan", "the loss of logarithms that are NaN"),
+    (r"dropout[123]d", "is_leaf True, torch has False", "a dropout that drops nothing returns its input"),
+    (
+        r"func\.",
+        "would mutate a captured Tensor|Batch norm got a batched",
+        GAVE_UP + "running statistics inside a transform",
+    ),
+    (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
+    (r"unravel_index", "out of range.*torch computes", REFUSED + "indices out of range"),
+    (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
+]
+
+# Statements without which a difference goes, what it is about, and the reason
+CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
+    (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
+    (
+        r"unsafe_(split|chunk)",
+        "requires_grad|is_leaf|grad",
+        "torch's parts of unsafe_split and unsafe_chunk are no views",
+    ),
+    (r"resize_", "elements|shares memory", "what grows gets memory of its own, which a view of it does not"),
+    (r"memory_format=", "shares memory", "an order of memory that is asked for is given, by a copy"),
+    (r"inference_mode", "", "tensors made in inference mode are like others"),
+    (r"as_strided_scatter", "elements", "torch's gradient of as_strided_scatter is a mistake"),
+    (r"\bnormal\(", r"\.grad ", "the gradients of mean + std * z"),
+    (
+        r"asarray\(.*requires_grad",
+        "requires_grad|is_leaf|grad ",
+        "torch's asarray takes the gradients of its argument away",
+    ),
+    (r"native_(layer|group|batch)_norm", "", "torch leaves the derivatives of mean and deviation out"),
+]

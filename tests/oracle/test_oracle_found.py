@@ -1,0 +1,137 @@
+"""Programs in which norch once differed from torch, as the random programs of tests/attack found and shortened them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+sys.path.insert(0, str(Path(__file__).parents[1] / "attack"))
+
+from random_programs.execution import run  # noqa: E402
+
+# Statements of both libraries, an empty line between programs
+PROGRAMS = """
+v1 = lib.ones(2, requires_grad=True)
+v2 = __import__('copy').copy(v1)
+v3 = (v1 * v1).sum().backward()
+v4 = (v2 * 3).sum().backward()
+
+v1 = lib.ones(2, requires_grad=True) * 2
+v2 = __import__('copy').copy(v1)
+
+v1 = lib.tensor([1.0, 2.0])
+v2 = round(v1)
+
+v1 = lib.ones(2, dtype=lib.float64).cumsum_(0, dtype=lib.int64)
+
+v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)
+
+v1 = lib.kaiser_window(5, True, -2.0)
+
+v1 = lib.eye(3, dtype=lib.float64, requires_grad=True)
+v2 = lib.linalg.cholesky(v1 * 2, upper=True).detach_()
+
+v1 = lib.tensor(301.0, dtype=lib.float16, requires_grad=True)
+v2 = v1.cumprod(0)
+v3 = (v2 * v2).sum().backward()
+
+v1 = lib.eye(3, dtype=lib.float64, requires_grad=True)
+v2 = lib.linalg.lu_solve(*lib.linalg.lu_factor(v1), v1 * 1, left=False)
+v3 = v2.detach_()
+
+v1 = lib.tensor([1.0, 3.0])
+v2 = lib.nn.functional.huber_loss(v1, lib.zeros(2), weight=v1)
+v3 = lib.nn.functional.mse_loss(v1, lib.zeros(2), weight=v1)
+
+v1 = lib.arange(3.7, 3, dtype=lib.int64)
+
+v1 = lib.cumulative_trapezoid(lib.tensor([3]), dx=2.0)
+
+v1 = lib.ones(1, 1, 2, requires_grad=True)
+v2 = lib.nn.functional.pad(v1, (0, 0), 'circular')
+v3 = lib.nn.functional.pad(v1, (-1, 0), 'reflect')
+
+v1 = lib.distributions.HalfCauchy(lib.tensor(1.0)).log_prob(2)
+
+v1 = lib.conv_tbc(lib.ones(3, 1, 1), lib.ones(2, 1, 1), lib.zeros(1, requires_grad=True)).detach_()
+
+v1 = lib.ones(2, 3)
+v2 = lib.nn.utils.rnn.unpad_sequence(v1, lib.tensor([1, 3]), True)[1]
+v3 = v2.mul_(2)
+
+v1 = lib.nn.MaxPool1d(3, 3, 0, 2, True, True)(lib.tensor([[1.0, 3.0, 2.0]]))
+
+v1 = lib.nn.functional.avg_pool2d(lib.arange(6.0).reshape(1, 2, 3), 3, 2, ceil_mode=True)
+
+v1 = lib.nn.MaxPool1d(5, 2, ceil_mode=True)(lib.ones(1, 3))
+
+v1 = lib.tensor([[1.0, -3.0, 2.0, -4.0]], requires_grad=True)
+v2 = lib.nn.functional.lp_pool1d(v1, float('inf'), 2)
+v3 = v2.sum().backward()
+
+v1 = lib.nn.functional.lp_pool2d(lib.tensor([[[1.0, -3.0], [2.0, -4.0]]]), -float('inf'), 2)
+
+v1 = lib.nn.functional.lp_pool3d(lib.tensor([[[[1.0, -3.0], [2.0, -4.0]]]]), float('inf'), (1, 2, 2), 3, True)
+
+v1 = lib.tensor([[1.0, -inf], [2.0, nan]], requires_grad=True)
+v2 = lib.nn.functional.embedding(lib.tensor([0, 0, 1]), v1, scale_grad_by_freq=True)
+v3 = v2.sum().backward()
+
+v1 = lib.nn.BatchNorm1d(2)
+v2 = v1.state_dict()
+v3 = v2.pop('num_batches_tracked')
+v4 = v1.load_state_dict(v2)
+
+v1 = lib.nn.BatchNorm1d(2)
+v2 = dict(v1.state_dict())
+v3 = v2.pop('num_batches_tracked')
+v4 = str(v1.load_state_dict(v2))
+
+v1 = lib.distributions.HalfNormal(lib.tensor(1.0)).log_prob(lib.tensor(2.0, dtype=lib.float64))
+
+v1 = lib.distributions.HalfCauchy(lib.tensor(1.0)).log_prob(lib.tensor(2.0, dtype=lib.float64))
+
+v1 = lib.tensor(inf)
+v2 = lib.distributions.InverseGamma(v1, v1).log_prob(v1)
+
+v1 = [repr(lib.distributions.constraints.nonnegative), repr(lib.distributions.constraints.positive)]
+
+v1 = lib.ones(2, dtype=lib.float64, requires_grad=True)
+v2 = lib.optim.LBFGS([v1], 0.5, 2)
+v3 = v2.step(lambda: (lambda l: (l.backward(), l)[1])((v1 ** 2).sum()))
+
+v1 = lib.ones(2, 3, dtype=lib.float64)
+v2 = lib.linalg.vector_norm(v1, 1, dtype=lib.float32)
+
+v1 = lib.ones(2, 3, dtype=lib.float64)
+v2 = lib.linalg.matrix_norm(v1, dtype=lib.float32)
+
+v1 = lib.ones(2, 3)
+v2 = lib.linalg.norm(v1, dtype=lib.float64)
+
+v1 = lib.nn.RMSNorm(4, elementwise_affine=False)
+v2 = v1.get_parameter('weight')
+
+v1 = lib.arange(6.0).reshape(2, 3).T
+v2 = lib.view_copy(v1, [1, 6])
+
+v1 = lib.tensor([[1.0], [2.0], [1.0]], dtype=lib.float64, requires_grad=True)
+v2 = lib.optim.Muon([v1], 0.1, 0.01, 0.1, True)
+v3 = (v1 * v1).sum().backward()
+v4 = v2.step()
+
+v1 = lib.nn.functional.adaptive_avg_pool2d(lib.ones(1, 1, 2, 4), (-1, 1))
+
+v1 = lib.nn.functional.interpolate(lib.ones(1, 1, 2, 4), scale_factor=(-1, 0.25), mode='area')
+"""
+
+
+@pytest.mark.parametrize("program", PROGRAMS.strip().split("\n\n"))
+def test_a_program_that_differed_once(program):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert run(program.splitlines()) is None
