@@ -51,6 +51,8 @@ API int32_t dtype_of(Tensor* tensor);
 API int32_t device_of(Tensor* tensor);
 API int64_t count_of(Tensor* tensor);  // of elements
 API int64_t offset_of(Tensor* tensor);
+API int64_t data_of(Tensor* tensor);     // the address of the first element
+API int64_t storage_of(Tensor* tensor);  // the address of its storage, which tells it from others
 API int32_t is_in_row_order(Tensor* tensor);  // without gaps
 
 // ---- Creation and copies
@@ -170,6 +172,7 @@ REDUCTIONS(DECLARE_REDUCTION)
 #undef DECLARE_REDUCTION
 API Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 // the sum of squared distances from the mean, divided by the number of elements less `lost`
+API Tensor* trace_tensor(Tensor* tensor);  // the sum of a matrix's diagonal
 API Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
 // its root
 API Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
@@ -218,6 +221,18 @@ API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // re
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 
+// ---- Sets and counts (api/sets.cpp)
+API int32_t equal_tensors(Tensor* x, Tensor* y);  // whether shapes and elements are the same; -1 after an error
+// Whether each element is among the tests, which have its dtype; or, if inverted, is not.
+API Tensor* isin_tensor(Tensor* tensor, Tensor* tests, int32_t inverted);
+// Three results: the different elements (in order, or if nothing sorts the first of each run), in the tensor's shape the
+// place of each among them, and how often each occurs; the last two if they are asked for.
+API Results* unique_tensor(Tensor* tensor, int32_t sorts, int32_t inverse, int32_t counts);
+// How often each of 0, 1, ... occurs in a vector of integers, or the sum of its weights; at least `count` of them.
+API Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count);
+// How many elements fall into each of `bins` ranges from low to high
+API Tensor* histc_tensor(Tensor* tensor, int64_t bins, double low, double high);
+
 // ---- Statistics (api/statistics.cpp)
 API Tensor* diff_tensor(Tensor* tensor, int64_t axis, int64_t times);  // each element less the one before it
 // The integral along an axis by the trapezoidal rule, of points dx apart; or, if it runs, up to each but the first
@@ -234,10 +249,12 @@ API Tensor* distances_tensor(Tensor* tensor1, Tensor* tensor2, double p);
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 // dot, mv, mm, bmm or outer (PRODUCTS in api/matmul.cpp), which say the ranks that they take; beta * x + alpha * that,
 // with null for a beta or alpha of 1
+API Tensor* cross_tensor(Tensor* tensor1, Tensor* tensor2, int64_t axis);  // of vectors along an axis of size 3
 API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);
 API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
                                  int32_t kind);
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
+API Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count);  // matrices, and vectors as rows
 API Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis);  // along a new axis
 API Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper);    // zeros below (upper), or above it
 API int triangle_into(Tensor* out, Tensor* tensor, int64_t diagonal, int32_t upper);  // of one shape; out may be tensor

@@ -157,18 +157,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    dtype = common_type(*[check_tensor(part, "block_diag") for part in tensors]) if tensors else default.dtype
-    blocks = [_padded(part.to(dtype), 2) for part in tensors] or [tensor_of([[]], dtype)]
-    for block in blocks:
-        if block.ndim > 2:
-            raise ShapeError(f"block_diag: expected at most 2 dimensions, got shape {list(block.shape)}")
-    width, rows, left = sum(block.shape[1] for block in blocks), [], 0
-    for block in blocks:
-        height, own = block.shape
-        sides = block.new_zeros([height, left]), block.new_zeros([height, width - left - own])
-        rows.append(cat([sides[0], block, sides[1]], 1))
-        left += own
-    return cat(rows)
+    return derivatives.block_diag([check_tensor(part, "block_diag") for part in tensors] or [tensor_of([[]], default.dtype)])
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:

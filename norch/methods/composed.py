@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from .._C import int64_array, lib
+from .._C import int64_array, lib, raise_error
 from ..arguments import axes_of, flags, plain_number, sizes_of
 from ..autograd.derivatives import elementary as d
 from ..autograd.derivatives.statistics import NormBackward
@@ -167,8 +167,8 @@ class ComposedMethods:
         >>> norch.ones(2).equal(norch.ones(1, 2))
         False
         """
-        check_tensor(other, "equal")
-        return self.shape == other.shape and bool((self == other).all())
+        same = lib.equal_tensors(self._ptr, check_tensor(other, "equal")._ptr)
+        return same == 1 if same >= 0 else raise_error()
 
     # ---- Reductions
 

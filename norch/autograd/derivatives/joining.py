@@ -36,6 +36,31 @@ def stack(tensors: Sequence[Tensor], axis: int) -> Tensor:
     return result
 
 
+def block_diag(tensors: Sequence[Tensor]) -> Tensor:
+    """Matrices, or vectors as rows, on the diagonal of a matrix of zeros."""
+    handles = [t._ptr for t in tensors]
+    return recorded(wrap(lib.block_diag_tensors(handles, len(handles))), BlockDiagBackward, tensors)
+
+
+class BlockDiagBackward(Function):
+    """Each block gets its part of the gradient."""
+
+    keeps_input = False
+
+    def __init__(self, *tensors: Tensor) -> None:
+        super().__init__(*tensors)
+        self.blocks = [(t.shape, t.dtype) for t in tensors]
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        found, top, left = [], 0, 0
+        for shape, dtype in self.blocks:
+            height, width = [1] * (2 - len(shape)) + list(shape)
+            block = gradient.narrow(0, top, height).narrow(1, left, width)
+            found.append(block.reshape(shape).to(dtype))
+            top, left = top + height, left + width
+        return found
+
+
 class StackBackward(Function):
     """Each part gets its place of the gradient."""
 

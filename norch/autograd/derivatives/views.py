@@ -213,6 +213,20 @@ class DiagEmbedBackward(Function):
         return [gradient.diagonal(*self.place)]
 
 
+class TraceBackward(Function):
+    """The gradient on the diagonal, zeros beside it."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor) -> None:
+        super().__init__(x)
+        self.shape = x.shape
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        ptr = gradient._ptr
+        return [wrap(lib.eye_tensor(*self.shape, lib.dtype_of(ptr), lib.device_of(ptr))) * gradient]
+
+
 class UnfoldBackward(Function):
     """An element gets the sum of its gradients in all windows that it is part of."""
 

@@ -111,3 +111,34 @@ Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, T
         return cast(*added_product(*x, *y, *z, beta, alpha, kind), dtype);
     });
 }
+
+// Index k of an axis, without the axis
+static Tensor selected(const Tensor& x, int axis, int64_t k) {
+    Tensor part = x;
+    move_on(part, k * x.strides[axis]);
+    drop_axes(part, 1u << axis);
+    part.size = x.size / x.shape[axis];
+    return part;
+}
+
+// x[1] y[2] - x[2] y[1] and so on
+Tensor* cross_tensor(Tensor* x, Tensor* y, int64_t axis) {
+    return build([&] {
+        const int at = check_axis(axis, x->ndim, "cross");
+        Owned result;
+        for (int k = 0; k < 3; k++) {
+            const int next = (k + 1) % 3, last = (k + 2) % 3;
+            Tensor x1 = selected(*x, at, next), x2 = selected(*x, at, last);
+            Tensor y1 = selected(*y, at, next), y2 = selected(*y, at, last);
+            const Owned plus = taken(elementwise_mul_tensor(&x1, &y2)), less = taken(elementwise_mul_tensor(&x2, &y1));
+            if (k == 0) {
+                int64_t shape[MAX_DIMS];
+                for (int d = 0, from = 0; d < x->ndim; d++) shape[d] = d == at ? 3 : plus->shape[from++];
+                result = new_tensor(shape, x->ndim, plus->dtype, plus->device);
+            }
+            Tensor part = selected(*result, at, k);
+            done(sub_into(&part, plus.tensor, less.tensor));
+        }
+        return result;
+    });
+}
