@@ -221,6 +221,11 @@ API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // re
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 
+// ---- Elementwise functions of several kernels (api/elementary.cpp)
+API Tensor* nan_to_num_tensor(Tensor* tensor, double nan, double above, double below);  // what replaces what is not finite
+API Tensor* sinc_tensor(Tensor* tensor);
+API Tensor* logit_tensor(Tensor* tensor);
+
 // ---- Sets and counts (api/sets.cpp)
 API int32_t equal_tensors(Tensor* x, Tensor* y);  // whether shapes and elements are the same; -1 after an error
 // Whether each element is among the tests, which have its dtype; or, if inverted, is not.
@@ -254,7 +259,7 @@ API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);
 API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
                                  int32_t kind);
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
-API Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count);  // matrices, and vectors as rows
+API Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count, int32_t dtype);  // matrices, vectors as rows
 API Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis);  // along a new axis
 API Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper);    // zeros below (upper), or above it
 API int triangle_into(Tensor* out, Tensor* tensor, int64_t diagonal, int32_t upper);  // of one shape; out may be tensor

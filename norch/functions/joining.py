@@ -157,7 +157,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    return derivatives.block_diag([check_tensor(part, "block_diag") for part in tensors] or [tensor_of([[]], default.dtype)])
+    blocks = [check_tensor(part, "block_diag") for part in tensors] or [tensor_of([[]], default.dtype)]
+    return derivatives.block_diag(blocks, common_type(*blocks))
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:

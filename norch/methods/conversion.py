@@ -7,7 +7,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-from .. import _C
+from .. import _C, operation
 from .._C import lib, number
 from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
@@ -87,6 +87,8 @@ class ConversionMethods:
             if type(given) is _dtype:
                 return _converted(self, given, None)
             if isinstance(given, str) and _C.device_number(given) == lib.device_of(self._ptr):
+                return self
+            if isinstance(given, operation.Tensor) and given.dtype is self.dtype and given.device == self.device:
                 return self
         if bool in map(type, args):  # non_blocking and copy, one by one
             copy = copy or [value for value in args if isinstance(value, bool)][1:2] == [True]

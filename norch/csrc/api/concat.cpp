@@ -66,10 +66,9 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
     });
 }
 
-Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count) {
+Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count, int32_t dtype) {
     return build([&] {
         int64_t shape[2] = {};
-        int32_t dtype = BOOL;
         const auto rows = [](const Tensor& t) { return t.ndim == 2 ? t.shape[0] : 1; };
         const auto columns = [](const Tensor& t) { return t.ndim ? t.shape[t.ndim - 1] : 1; };
         for (int k = 0; k < count; k++) {
@@ -77,7 +76,6 @@ Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count) {
             if (t.ndim > 2)
                 fail(SHAPE_ERROR, "block_diag: expected at most 2 dimensions, got shape {}", shape_text(t));
             check_devices(*tensors[0], t, "block_diag");
-            dtype = promoted(dtype, t.dtype);
             shape[0] += rows(t);
             shape[1] += columns(t);
         }
