@@ -290,9 +290,7 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
     swaps = indexing == "xy" and len(lines) > 1
     lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
     rank, shape = len(lines), [line.shape[0] for line in lines]
-    grids = [
-        line.view([-1 if d == axis else 1 for d in range(rank)]).expand(shape) for axis, line in enumerate(lines)
-    ]
+    grids = [line.view([-1 if d == axis else 1 for d in range(rank)]).expand(shape) for axis, line in enumerate(lines)]
     return (grids[1], grids[0], *grids[2:]) if swaps else tuple(grids)
 
 

@@ -116,10 +116,10 @@ def isin(
     tensors = [t for t in (elements, test_elements) if isinstance(t, operation.Tensor)]
     if not tensors:
         raise TypeError("isin: expected a tensor as one of elements and test_elements")
-    values, tests = elements, test_elements
-    if len(tensors) < 2 or values.dtype is not tests.dtype:
-        kind = result_type(values, tests)
-        values, tests = [_values(t, tensors[0]).to(kind) for t in (values, tests)]
+    values, tests = [_values(t, tensors[0]) for t in (elements, test_elements)]
+    if values.dtype is not tests.dtype or len(tensors) < 2:
+        kind = result_type(elements, test_elements)
+        values, tests = values.to(kind), tests.to(kind)
     return into(out, wrap(lib.isin_tensor(values._ptr, tests._ptr, invert)), "isin")
 
 

@@ -217,10 +217,7 @@ class ComposedMethods:
             raise RuntimeError(f'norm: expected a number or "fro" as p, got {shown(p)}')
         p = 2.0 if p is None or p == "fro" else float(plain_number(p, "norm"))
         if 0 < p < math.inf:
-            axes = axes_of("norm", dim, None)
-            count = -1 if axes is None else len(axes)
-            result = wrap(lib.norm_tensor(x._ptr, int64_array(axes or ()), count, keepdim, p))
-            return recorded(result, NormBackward, (x,), axes, keepdim, p)
+            return norm_over(x, p, axes_of("norm", dim, None), keepdim)
         if (p < 0 or math.isinf(p)) and not x.numel and x.detach().sum(dim, keepdim).numel:
             raise RuntimeError(f"norm: no elements have a norm of order {p:g}; shape {list(x.shape)}, dim={dim}")
         if p == 0:
@@ -271,6 +268,13 @@ class ComposedMethods:
 _addcmul = ternary("addcmul", d.AddcmulBackward)
 _addcdiv = ternary("addcdiv", d.AddcdivBackward)
 _lerp = ternary("lerp", d.LerpBackward)
+
+
+def norm_over(x: Tensor, p: float, axes: list[int] | None, keepdim: bool) -> Tensor:
+    """(sum |x|^p)^(1/p) over axes, or over all elements, for 0 < p < inf."""
+    count = -1 if axes is None else len(axes)
+    result = wrap(lib.norm_tensor(x._ptr, int64_array(axes or ()), count, keepdim, p))
+    return recorded(result, NormBackward, (x,), axes, keepdim, p)
 
 
 def are_floats(x: Tensor, *others: object) -> bool:

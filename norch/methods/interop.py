@@ -357,6 +357,14 @@ class InteropMethods:
         return view.toreadonly() if read_only else view
 
 
+def array_of(x: Tensor) -> NumPyArray:
+    """The elements as a NumPy array, of a tensor in a graph or on a GPU too: for what only reads them."""
+    import numpy
+
+    x = x.detach().to("cpu") if x.is_cuda else x
+    return numpy.asarray(_Memory(x, x.dtype))
+
+
 class _Memory:
     """What an array over a tensor keeps: the storage, and how NumPy finds the elements in there."""
 

@@ -71,12 +71,8 @@ class PermuteBackward(Function):
 
 def rearranged(x: Tensor, split: Sequence[int], order: Sequence[int], shape: Sequence[int]) -> Tensor:
     """A copy of x, seen with the sizes `split`, with its axes in another order, seen with the sizes `shape`."""
-    parts = wrap(lib.reshape_tensor(x._ptr, int64_array(split), len(split)))
-    parts = wrap(lib.permute_tensor(parts._ptr, int64_array(order), len(order)))
-    result = wrap(lib.reshape_tensor(parts._ptr, int64_array(shape), len(shape)))  # one copy, if the order changes
-    if lib.shares_memory(result._ptr, x._ptr):
-        result = wrap(lib.clone_tensor(result._ptr))
-    return recorded(result, RearrangeBackward, (x,), split, order)
+    sizes = int64_array(split), int64_array(order), len(split), int64_array(shape), len(shape)
+    return recorded(wrap(lib.rearranged_tensor(x._ptr, *sizes)), RearrangeBackward, (x,), split, order)
 
 
 class RearrangeBackward(Function):

@@ -73,8 +73,7 @@ Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count, int32_t dtype)
         const auto columns = [](const Tensor& t) { return t.ndim ? t.shape[t.ndim - 1] : 1; };
         for (int k = 0; k < count; k++) {
             const Tensor& t = *tensors[k];
-            if (t.ndim > 2)
-                fail(SHAPE_ERROR, "block_diag: expected at most 2 dimensions, got shape {}", shape_text(t));
+            if (t.ndim > 2) fail(SHAPE_ERROR, "block_diag: expected at most 2 dimensions, got shape {}", shape_text(t));
             check_devices(*tensors[0], t, "block_diag");
             shape[0] += rows(t);
             shape[1] += columns(t);
