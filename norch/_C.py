@@ -7,6 +7,7 @@ or a false one after an error; `wrap` in operation.py makes a Tensor of the one 
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
 import sys
 import threading
@@ -269,6 +270,11 @@ def device_number(device: Any) -> int:
     if not isinstance(device, str):
         sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
         raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {shown(device)}{sizes}')
+    return _number_of(device)
+
+
+@functools.lru_cache(256)
+def _number_of(device: str) -> int:
     kind, colon, index = device.partition(":")
     if device == "meta":
         return 0

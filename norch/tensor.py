@@ -10,6 +10,7 @@ Type checkers read tensor.pyi, which tools/stubs.py writes from this file: there
 from __future__ import annotations
 
 import ctypes
+import functools
 from types import FunctionType
 from typing import Any, overload
 
@@ -59,6 +60,7 @@ __all__ = ["CTensor", "Tensor"]
 
 
 _sized = tuple.__new__  # a Size of integers that need no check
+_count = functools.lru_cache(1024)(Count)
 
 
 class Tensor(
@@ -197,7 +199,7 @@ class Tensor(
         >>> norch.ones(2, 3).numel, norch.ones(2, 3).numel()
         (6, 6)
         """
-        return Count(lib.count_of(self._ptr))
+        return _count(lib.count_of(self._ptr))
 
     @property
     def dtype(self) -> dtype:

@@ -253,8 +253,7 @@ class Count(int):
 
     __slots__ = ()
 
-    def __call__(self) -> int:
-        return int(self)
+    __call__ = int.__int__  # an int itself
 
 
 # PyTorch's names, for annotations

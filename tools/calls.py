@@ -83,6 +83,9 @@ ROWS = {
         norch.atan2(x, y)
         x.round()
         x.isnan()
+        x.nan_to_num()
+        x.sinc()
+        x.logit()
         x.float()
         x.double()
         x.to("cpu")
@@ -202,6 +205,10 @@ ROWS = {
         norch.cdist(x, y)
         norch.pdist(x)
         x.unique()
+        n.unique_consecutive()
+        n.bincount()
+        x.histc(10, 0, 1)
+        norch.isin(n, rows)
         x.count_nonzero()
         norch.allclose(x, y)
         norch.equal(x, y)
@@ -221,6 +228,11 @@ ROWS = {
         norch.addmm(x, x, y)
         norch.baddbmm(x[None], x[None], y[None])
         norch.trace(x)
+        norch.inner(x, y)
+        norch.cross(x[:3], y[:3], dim=0)
+        norch.block_diag(x, y)
+        norch.linalg.norm(x)
+        norch.linalg.matrix_norm(x)
         """,
     "functions": """
         F.relu(x)
@@ -237,6 +249,7 @@ ROWS = {
         F.interpolate(image, None, 2, "bilinear")
         F.embedding(n, x)
         F.layer_norm(x, (8,))
+        F.pixel_unshuffle(image, 2)
         F.dropout(x, 0.5)
         """,
     "gradients": """
@@ -270,12 +283,12 @@ REASONS = {
         norch.meshgrid(v, v, indexing="ij")
         norch.bmm(x[None], y[None])
         norch.baddbmm(x[None], x[None], y[None])
-        norch.trace(x)
+        norch.inner(x, y)
+        norch.cross(x[:3], y[:3], dim=0)
         """,
     "the places, then the elements there": """
         x.argsort()
         x.median()
-        x.unique()
         """,
     "the formula, with the derivatives of its parts": """
         F.cross_entropy(x, n, v)
@@ -285,7 +298,6 @@ REASONS = {
         """,
     "a comparison, then its reduction": """
         x.count_nonzero()
-        norch.equal(x, y)
         """,
     "checks the indices, then the kernel": """
         F.one_hot(n, 8)

@@ -337,7 +337,7 @@ def grad(
         if gradient is None:
             continue
         expanded = not lib.is_in_row_order(gradient._ptr) and 0 in gradient.stride()
-        if expanded or over.setdefault(gradient._struct.storage, gradient) is not gradient:
+        if expanded or over.setdefault(lib.storage_of(gradient._ptr), gradient) is not gradient:
             gradients[number] = gradient.clone()  # a write to a part would spread
         elif gradient._untracked:  # a rule computed it as a view
             own(gradient)

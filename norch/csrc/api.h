@@ -51,6 +51,8 @@ API int32_t dtype_of(Tensor* tensor);
 API int32_t device_of(Tensor* tensor);
 API int64_t count_of(Tensor* tensor);  // of elements
 API int64_t offset_of(Tensor* tensor);
+API int64_t data_of(Tensor* tensor);          // the address of the first element
+API int64_t storage_of(Tensor* tensor);       // the address of its storage, which tells it from others
 API int32_t is_in_row_order(Tensor* tensor);  // without gaps
 
 // ---- Creation and copies
@@ -123,6 +125,9 @@ API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, in
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
 // `count` moves of `axes`, or if that is null one move of all elements in row order: what leaves enters at the other end
 API Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, int32_t count);
+// A copy of x, seen with the sizes `split`, with these parts in another order, seen with the sizes `shape`
+API Tensor* rearranged_tensor(Tensor* x, const int64_t* split, const int64_t* order, int32_t parts,
+                              const int64_t* shape, int32_t rank);
 // amounts: before and after the last axis, then the one before it, ...; negative ones take away. mode: ops/padding.h
 API Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor* value, int32_t mode);
 API Tensor* pad_backward(Tensor* gradient, const int64_t* shape, const int64_t* amounts, int32_t count, int32_t mode);
@@ -170,6 +175,7 @@ REDUCTIONS(DECLARE_REDUCTION)
 #undef DECLARE_REDUCTION
 API Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 // the sum of squared distances from the mean, divided by the number of elements less `lost`
+API Tensor* trace_tensor(Tensor* tensor);  // the sum of a matrix's diagonal
 API Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
 // its root
 API Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
@@ -218,6 +224,24 @@ API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // re
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 
+// ---- Elementwise functions of several kernels (api/elementary.cpp)
+API Tensor* nan_to_num_tensor(Tensor* tensor, double nan, double above,
+                              double below);  // what replaces what is not finite
+API Tensor* sinc_tensor(Tensor* tensor);
+API Tensor* logit_tensor(Tensor* tensor);
+
+// ---- Sets and counts (api/sets.cpp)
+API int32_t equal_tensors(Tensor* x, Tensor* y);  // whether shapes and elements are the same; -1 after an error
+// Whether each element is among the tests, which have its dtype; or, if inverted, is not.
+API Tensor* isin_tensor(Tensor* tensor, Tensor* tests, int32_t inverted);
+// Three results: the different elements (in order, or if nothing sorts the first of each run), in the tensor's shape the
+// place of each among them, and how often each occurs; the last two if they are asked for.
+API Results* unique_tensor(Tensor* tensor, int32_t sorts, int32_t inverse, int32_t counts);
+// How often each of 0, 1, ... occurs in a vector of integers, or the sum of its weights; at least `count` of them.
+API Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count);
+// How many elements fall into each of `bins` ranges from low to high
+API Tensor* histc_tensor(Tensor* tensor, int64_t bins, double low, double high);
+
 // ---- Statistics (api/statistics.cpp)
 API Tensor* diff_tensor(Tensor* tensor, int64_t axis, int64_t times);  // each element less the one before it
 // The integral along an axis by the trapezoidal rule, of points dx apart; or, if it runs, up to each but the first
@@ -234,12 +258,16 @@ API Tensor* distances_tensor(Tensor* tensor1, Tensor* tensor2, double p);
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 // dot, mv, mm, bmm or outer (PRODUCTS in api/matmul.cpp), which say the ranks that they take; beta * x + alpha * that,
 // with null for a beta or alpha of 1
+API Tensor* cross_tensor(Tensor* tensor1, Tensor* tensor2, int64_t axis);  // of vectors along an axis of size 3
+// a^-1 b for triangles a [..., n, n] and b [..., n, k] of the same leading sizes
+API Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper);
 API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);
 API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
                                  int32_t kind);
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
-API Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis);  // along a new axis
-API Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper);    // zeros below (upper), or above it
+API Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count, int32_t dtype);  // matrices, vectors as rows
+API Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis);        // along a new axis
+API Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper);  // zeros below (upper), or above it
 API int triangle_into(Tensor* out, Tensor* tensor, int64_t diagonal, int32_t upper);  // of one shape; out may be tensor
 
 // ---- Optimizers: one step of all parameters that have a gradient, in place (api/optim.cpp). `options` has an entry for
@@ -441,8 +469,10 @@ API Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t o
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance,
                                 int64_t outer, int64_t groups, int32_t affine, double eps, int32_t needed);
-// A running statistic after a batch: running (1 - momentum) + momentum * factor * fresh, in the dtype of `running`.
-API Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double factor);
+// The running mean and variance (or null) after a batch, in place: running (1 - momentum) + momentum * fresh, where the
+// variance is fresh times a factor.
+API int move_statistics(Tensor* mean, Tensor* fresh_mean, Tensor* variance, Tensor* fresh_variance, double momentum,
+                        double factor);
 // (x - mean) / sqrt(variance + eps) * weight + bias of each channel
 API Tensor* normalize_by_tensor(Tensor* x, Tensor* weight, Tensor* bias, Tensor* mean, Tensor* variance, double eps);
 // Attention (ops/attention.h): query [..., L, E], key [..., S, E], value [..., S, V], whose leading sizes broadcast, and a

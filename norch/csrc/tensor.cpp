@@ -262,6 +262,8 @@ int32_t dtype_of(Tensor* tensor) { return tensor->dtype; }
 int32_t device_of(Tensor* tensor) { return tensor->device; }
 int64_t count_of(Tensor* tensor) { return tensor->size; }
 int64_t offset_of(Tensor* tensor) { return tensor->offset; }
+int64_t data_of(Tensor* tensor) { return int64_t(tensor->data); }
+int64_t storage_of(Tensor* tensor) { return int64_t(tensor->storage); }
 int32_t is_in_row_order(Tensor* tensor) { return is_contiguous(*tensor); }
 
 int64_t written_at(Tensor* tensor) { return writes_of(*tensor).written_at; }

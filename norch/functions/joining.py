@@ -157,18 +157,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    dtype = common_type(*[check_tensor(part, "block_diag") for part in tensors]) if tensors else default.dtype
-    blocks = [_padded(part.to(dtype), 2) for part in tensors] or [tensor_of([[]], dtype)]
-    for block in blocks:
-        if block.ndim > 2:
-            raise ShapeError(f"block_diag: expected at most 2 dimensions, got shape {list(block.shape)}")
-    width, rows, left = sum(block.shape[1] for block in blocks), [], 0
-    for block in blocks:
-        height, own = block.shape
-        sides = block.new_zeros([height, left]), block.new_zeros([height, width - left - own])
-        rows.append(cat([sides[0], block, sides[1]], 1))
-        left += own
-    return cat(rows)
+    blocks = [check_tensor(part, "block_diag") for part in tensors] or [tensor_of([[]], default.dtype)]
+    return derivatives.block_diag(blocks, common_type(*blocks))
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
@@ -300,9 +290,7 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
     swaps = indexing == "xy" and len(lines) > 1
     lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
     rank, shape = len(lines), [line.shape[0] for line in lines]
-    grids = [
-        line.view([-1 if d == axis else 1 for d in range(rank)]).expand(shape) for axis, line in enumerate(lines)
-    ]
+    grids = [line.view([-1 if d == axis else 1 for d in range(rank)]).expand(shape) for axis, line in enumerate(lines)]
     return (grids[1], grids[0], *grids[2:]) if swaps else tuple(grids)
 
 

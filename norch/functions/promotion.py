@@ -62,6 +62,9 @@ def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
 
 def common_type(*operands: Operand) -> dtype:
     """The `result_type` of any number of operands."""
+    kinds_given = {x.dtype if isinstance(x, operation.Tensor) else None for x in operands}
+    if len(kinds_given) == 1 and None not in kinds_given:
+        return kinds_given.pop()  # type: ignore[return-value]
     groups: list[list[dtype]] = [[], [], []]
     for value in operands:
         check_operand(value, "result_type")
@@ -168,7 +171,7 @@ class iinfo:
 
 
 @functools.lru_cache(None)
-def _limits(kind: dtype) -> Any:
+def limits_of(kind: dtype) -> Any:
     return finfo(kind) if kind.is_floating_point else iinfo(kind)
 
 
@@ -181,7 +184,7 @@ def fitting(value: float, kind: dtype, name: str) -> float:
         return value
     if kind is uint8 and isinstance(value, int) and -255 <= value < 0:
         return value + 256
-    limits = _limits(kind)
+    limits = limits_of(kind)
     if not (limits.min <= value <= limits.max or (kind.is_floating_point and not math.isfinite(value))):
         raise RuntimeError(f"{name}: the number {shown(value)} does not fit into {kind.name}")
     return value if kind.is_floating_point else int(value)

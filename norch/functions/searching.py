@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .. import operation
+from .._C import lib
 from ..arguments import flags, sizes_of
 from ..methods.statistics import bins_of
-from ..operation import check_tensor
+from ..operation import check_tensor, wrap
 from ..types import bool_, int32, shown
 from .creation import tensor
 from .out import Out, into
@@ -115,15 +116,11 @@ def isin(
     tensors = [t for t in (elements, test_elements) if isinstance(t, operation.Tensor)]
     if not tensors:
         raise TypeError("isin: expected a tensor as one of elements and test_elements")
-    kind = result_type(elements, test_elements)
-    values, tests = (_values(t, tensors[0]).detach().to(kind) for t in (elements, test_elements))
-    ordered = tests.reshape(-1).sort().values
-    if ordered.numel:
-        place = bins_of(ordered, values, False).clamp(max=int(ordered.numel) - 1)
-        found = ordered.take(place) == values
-    else:
-        found = values.new_zeros(values.shape, dtype=bool_)
-    return into(out, found.logical_not() if invert else found, "isin")
+    values, tests = [_values(t, tensors[0]) for t in (elements, test_elements)]
+    if values.dtype is not tests.dtype or len(tensors) < 2:
+        kind = result_type(elements, test_elements)
+        values, tests = values.to(kind), tests.to(kind)
+    return into(out, wrap(lib.isin_tensor(values._ptr, tests._ptr, invert)), "isin")
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:

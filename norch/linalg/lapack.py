@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable
 
 from .._C import ShapeError
-from ..methods.interop import from_numpy
+from ..methods.interop import array_of, from_numpy
 from ..operation import check_tensor
 
 if TYPE_CHECKING:
@@ -35,12 +35,19 @@ def compute(name: str, function: Callable[..., Any], *matrices: Tensor) -> list[
     numpy = numpy_for(name)
     try:
         with numpy.errstate(all="ignore"):
-            results = function(numpy, *[check_tensor(x, name).numpy(force=True) for x in matrices])
+            results = function(numpy, *[array_of(check_tensor(x, name)) for x in matrices])
     except numpy.linalg.LinAlgError as error:
         raise LinAlgError(f"{name}: {error}") from None
     results = results if isinstance(results, (tuple, list)) else (results,)
+    found = [from_numpy(_in_rows(numpy, result)) for result in results]
     device = matrices[0].device
-    return [from_numpy(numpy.array(result, order="C")).to(device) for result in results]
+    return found if device == "cpu" else [x.to(device) for x in found]
+
+
+def _in_rows(numpy: Any, result: Any) -> Any:
+    """An array in row order, over memory of its own."""
+    is_own = type(result) is numpy.ndarray and result.base is None and result.flags.c_contiguous
+    return result if is_own else numpy.array(result, order="C")
 
 
 def check_matrices(name: str, x: Tensor, square: bool = False) -> Tensor:

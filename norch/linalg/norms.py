@@ -11,8 +11,9 @@ from ..functions.creation import eye
 from ..functions.joining import stack
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
+from ..methods.composed import norm_over
 from ..operation import check_floating, check_tensor, own
-from ..types import Dims, DType, promoted, shown
+from ..types import HALVES, Dims, DType, promoted, shown
 from .factorizations import svdvals
 from .lapack import check_matrices
 
@@ -54,17 +55,28 @@ def vector_norm(
     >>> norch.linalg.vector_norm(norch.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    check_floating(check_tensor(x, "linalg.vector_norm"), "linalg.vector_norm")
-    y = _widened("linalg.vector_norm", x, dtype)
     axes = axes_of("linalg.vector_norm", dim, None)
+    return _vector_norm(check_tensor(x, "linalg.vector_norm"), ord, axes, keepdim, dtype, out)
+
+
+def _vector_norm(x: Tensor, ord: float, axes: list[int] | None, keepdim: bool, dtype: DType | None, out: Out) -> Tensor:
+    check_floating(x, "linalg.vector_norm")
+    y = _widened("linalg.vector_norm", x, dtype)
     if (ord < 0 or ord == math.inf) and _count(y, axes) == 0:
         raise RuntimeError(f"linalg.vector_norm: no elements have no norm of order {ord}")
-    return into(out, y.norm(float(ord), axes, keepdim), "linalg.vector_norm")
+    return into(out, _norm(y, float(ord), axes, keepdim), "linalg.vector_norm")
+
+
+def _norm(x: Tensor, p: float, axes: list[int] | None, keepdim: bool) -> Tensor:
+    is_simple = 0 < p < math.inf and x.dtype not in HALVES
+    return norm_over(x, p, axes, keepdim) if is_simple else x.norm(p, axes, keepdim)
 
 
 def _widened(name: str, x: Tensor, dtype: DType | None) -> Tensor:
     """x in a dtype, if one is given; RuntimeError for one that cannot hold its elements."""
-    y = x if dtype is None else x.to(dtype=dtype)
+    if dtype is None:
+        return x
+    y = x.to(dtype=dtype)
     if promoted(x.dtype, y.dtype) is not y.dtype:
         raise RuntimeError(f"{name}: dtype is {y.dtype}, expected a floating one that holds {x.dtype}")
     return y
@@ -99,11 +111,11 @@ def matrix_norm(
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: expected two dimensions, got {shown(dim)}")
     x = _widened("linalg.matrix_norm", x, dtype)
-    rows, columns = (axis_of(x, d, "linalg.matrix_norm") for d in dim)
+    rows, columns = axis_of(x, dim[0], "linalg.matrix_norm"), axis_of(x, dim[1], "linalg.matrix_norm")
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {shown(dim)}")
     if ord == "fro":
-        return into(out, x.norm(2.0, (rows, columns), keepdim), "linalg.matrix_norm")
+        return into(out, _norm(x, 2.0, [rows, columns], keepdim), "linalg.matrix_norm")
     if ord != "nuc" if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(
             f"linalg.matrix_norm: expected 'fro', 'nuc', inf, 1 or 2, or a negative one, got {shown(ord)}"
@@ -144,7 +156,7 @@ def norm(
     x = check_tensor(A, "linalg.norm")
     axes = axes_of("linalg.norm", dim, None)
     if ord is None:
-        return vector_norm(x, 2, axes, keepdim, dtype=dtype, out=out)
+        return _vector_norm(x, 2, axes, keepdim, dtype, out)
     if axes is None and x.ndim not in (1, 2):
         raise RuntimeError(f"linalg.norm: a tensor of {x.ndim} dimensions needs dim with an order, {shown(ord)}")
     if (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2):

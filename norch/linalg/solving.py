@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
-from .._C import ShapeError
+from .._C import ShapeError, lib
 from ..arguments import broadcast_shapes, flags
 from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.out import Out, into
 from ..functions.promotion import finfo
-from ..operation import check_tensor, own, recorded
+from ..operation import check_tensor, own, recorded, wrap
 from ..return_types import printed
 from ..types import int64, shown
 from .factorizations import _no_failure, eigvalsh, lu_factor_ex, permutation_of, svd, svdvals
@@ -300,17 +300,7 @@ def triangle_and_sides(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Ten
 
 def substituted(a: Tensor, b: Tensor, upper: bool) -> Tensor:
     """a^-1 b of triangles with the same leading sizes, row after row: what is beside a triangle is not read."""
-
-    def substitute(np: Any, a: Any, b: Any) -> Any:
-        x, rows = np.array(b), range(a.shape[-1])
-        for i in reversed(rows) if upper else rows:
-            done = slice(i + 1, None) if upper else slice(0, i)
-            x[..., i, :] -= (a[..., i, None, done] @ x[..., done, :])[..., 0, :]
-            x[..., i, :] /= a[..., i, i, None]
-        return x
-
-    (x,) = compute("linalg.solve_triangular", substitute, a, b)
-    return recorded(x, derivatives.SubstitutionBackward, (a, b), upper)
+    return recorded(wrap(lib.substitute_tensor(a._ptr, b._ptr, upper)), derivatives.SubstitutionBackward, (a, b), upper)
 
 
 @flags

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from .._C import int64_array, lib
+from .._C import int64_array, lib, raise_error
 from ..arguments import axes_of, flags, plain_number, sizes_of
 from ..autograd.derivatives import elementary as d
 from ..autograd.derivatives.statistics import NormBackward
@@ -167,8 +167,8 @@ class ComposedMethods:
         >>> norch.ones(2).equal(norch.ones(1, 2))
         False
         """
-        check_tensor(other, "equal")
-        return self.shape == other.shape and bool((self == other).all())
+        same = lib.equal_tensors(self._ptr, check_tensor(other, "equal")._ptr)
+        return same == 1 if same >= 0 else raise_error()
 
     # ---- Reductions
 
@@ -217,10 +217,7 @@ class ComposedMethods:
             raise RuntimeError(f'norm: expected a number or "fro" as p, got {shown(p)}')
         p = 2.0 if p is None or p == "fro" else float(plain_number(p, "norm"))
         if 0 < p < math.inf:
-            axes = axes_of("norm", dim, None)
-            count = -1 if axes is None else len(axes)
-            result = wrap(lib.norm_tensor(x._ptr, int64_array(axes or ()), count, keepdim, p))
-            return recorded(result, NormBackward, (x,), axes, keepdim, p)
+            return norm_over(x, p, axes_of("norm", dim, None), keepdim)
         if (p < 0 or math.isinf(p)) and not x.numel and x.detach().sum(dim, keepdim).numel:
             raise RuntimeError(f"norm: no elements have a norm of order {p:g}; shape {list(x.shape)}, dim={dim}")
         if p == 0:
@@ -271,6 +268,13 @@ class ComposedMethods:
 _addcmul = ternary("addcmul", d.AddcmulBackward)
 _addcdiv = ternary("addcdiv", d.AddcdivBackward)
 _lerp = ternary("lerp", d.LerpBackward)
+
+
+def norm_over(x: Tensor, p: float, axes: list[int] | None, keepdim: bool) -> Tensor:
+    """(sum |x|^p)^(1/p) over axes, or over all elements, for 0 < p < inf."""
+    count = -1 if axes is None else len(axes)
+    result = wrap(lib.norm_tensor(x._ptr, int64_array(axes or ()), count, keepdim, p))
+    return recorded(result, NormBackward, (x,), axes, keepdim, p)
 
 
 def are_floats(x: Tensor, *others: object) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-from .. import _C
+from .. import _C, operation
 from .._C import lib, number
 from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
@@ -82,18 +82,22 @@ class ConversionMethods:
         >>> norch.tensor([1, 2]).to(norch.float64)
         tensor([1., 2.], dtype=norch.float64)
         """
-        own = self._struct
-        plain = device is dtype is other is memory_format is None and not copy
-        if plain and len(args) == 1 and type(args[0]) is _dtype and args[0].number == own.dtype:
-            return self
+        if len(args) == 1 and device is dtype is other is memory_format is None and not copy:  # most often
+            (given,) = args
+            if type(given) is _dtype:
+                return _converted(self, given, None)
+            if isinstance(given, str) and _C.device_number(given) == lib.device_of(self._ptr):
+                return self
+            if isinstance(given, operation.Tensor) and given.dtype is self.dtype and given.device == self.device:
+                return self
         if bool in map(type, args):  # non_blocking and copy, one by one
             copy = copy or [value for value in args if isinstance(value, bool)][1:2] == [True]
             args = tuple(value for value in args if not isinstance(value, bool))
         device, kind = destination(*args, other, device=device, dtype=dtype)
         result = self
-        if kind is not None and kind.number != own.dtype:
+        if kind is not None and kind is not self.dtype:
             result = wrap(lib.cast_tensor(result._ptr, kind.number))
-        if device is not None and _C.device_number(device) != own.device:
+        if device is not None and _C.device_number(device) != lib.device_of(self._ptr):
             result = wrap(lib.to_device(result._ptr, _C.device_number(device)))
         if result is self:
             result = self.clone() if copy else self

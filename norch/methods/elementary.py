@@ -13,6 +13,7 @@ from ..autograd.derivatives.elementary import AddcmulBackward
 from ..autograd.derivatives.special import (
     FrexpBackward,
     LogitBackward,
+    NanToNumBackward,
     NextafterBackward,
     RoundedDivBackward,
     SincBackward,
@@ -21,7 +22,7 @@ from ..autograd.derivatives.special import (
 from ..autograd.functions import SignBackward
 from ..autograd.in_place import write
 from ..autograd.mode import no_grad
-from ..functions.promotion import finfo, result_type
+from ..functions.promotion import limits_of, result_type
 from ..operation import check_floating, check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
 from ..precision import in_float32
@@ -115,13 +116,12 @@ class ElementaryMethods:
             return self / other
         if rounding_mode not in ("floor", "trunc"):
             raise RuntimeError(f"div: expected rounding_mode None, 'trunc' or 'floor', got {shown(rounding_mode)}")
-        with no_grad():
-            if rounding_mode == "floor":
-                quotient = self // other
-            elif result_type(self, other).is_floating_point:
-                quotient = _truncated(self, other)
-            else:
-                quotient = (self - self.fmod(other)) // other
+        if rounding_mode == "floor":
+            quotient = self // other
+        elif result_type(self, other).is_floating_point:
+            quotient = _truncated(self.detach(), other.detach() if hasattr(other, "detach") else other)
+        else:
+            quotient = (self - self.fmod(other)) // other
         return recorded(quotient, RoundedDivBackward, (self, other))
 
     def div_(self: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -238,14 +238,10 @@ class ElementaryMethods:
                 raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
         if not self.is_floating_point():
             return self.clone()
-        largest = finfo(self.dtype).max
+        largest = limits_of(self.dtype).max
         chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-        for_nan, above, below = (math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen)
-        if above == largest and below == -largest:
-            finite = self.clamp(below, above)
-        else:
-            finite = (self == -math.inf)._choose(below, (self == math.inf)._choose(above, self))
-        return self.isnan()._choose(for_nan, finite)
+        chosen_fitting = [math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen]
+        return recorded(wrap(lib.nan_to_num_tensor(self._ptr, *chosen_fitting)), NanToNumBackward, (self,))
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.
@@ -289,10 +285,7 @@ class ElementaryMethods:
         >>> norch.tensor([0.0, 0.5]).sinc()
         tensor([1.0000, 0.6366])
         """
-        x = self.detach()
-        zero = x == 0
-        angle = zero._choose(1.0, x * math.pi)
-        return recorded(zero._choose(1.0, angle.sin() / angle), SincBackward, (self,))
+        return recorded(wrap(lib.sinc_tensor(self._ptr)), SincBackward, (self,))
 
     def logit(self: Tensor, eps: float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; with `eps` >= 0 x is moved into [eps, 1 - eps] first.
@@ -306,8 +299,7 @@ class ElementaryMethods:
         x = self if self.is_floating_point() else self.float()
         if eps is not None and eps >= 0:
             x = x.clamp(eps, 1.0 - eps)
-        y = x.detach()
-        return recorded(y.log() - (-y).log1p(), LogitBackward, (x,))
+        return recorded(wrap(lib.logit_tensor(x._ptr)), LogitBackward, (x,))
 
     def deg2rad(self: Tensor) -> Tensor:
         """Degrees in radians, element by element, in the shape of x; integers and bool become float32.

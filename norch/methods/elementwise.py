@@ -127,7 +127,7 @@ def in_place(method: Callable[P, Tensor]) -> Callable[P, Tensor]:
     def method_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         recording = mode.enabled and any(map(edge, (self, *args, *kwargs.values())))
         result = method(self.clone() if recording else self, *args, **kwargs)  # type: ignore[arg-type]
-        if not can_cast(result.dtype, self.dtype):
+        if result.dtype is not self.dtype and not can_cast(result.dtype, self.dtype):
             raise RuntimeError(f"{name}: result type {result.dtype} cannot be cast to {self.dtype}, the tensor's own")
         if result.shape != self.shape:
             raise ShapeError(f"{name}: the result has shape {list(result.shape)}, the tensor {list(self.shape)}")

@@ -96,7 +96,12 @@ def from_numpy(array: NumPyArray) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if not array.dtype.isnative and array.dtype.kind in "iuf":
         raise ValueError("given numpy array has a byte order that is not this machine's; convert it with astype()")
-    return _over_array(array, array.__array_interface__)
+    interface = array.__array_interface__
+    kind = _BY_TYPESTR.get(interface["typestr"])
+    if kind is None or kind is bfloat16 or type(array) is not numpy.ndarray:
+        return _over_array(array, interface)
+    address, read_only = interface["data"]
+    return _over(array, address, interface["shape"], interface["strides"], kind, read_only)
 
 
 def _over_array(array: object, interface: Any) -> Tensor:
@@ -299,7 +304,7 @@ class InteropMethods:
             return self.detach().cpu().numpy()
         if self._edge is not None:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if self.is_cuda:
+        if lib.device_of(self._ptr):
             raise TypeError(
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
                 "memory first."
@@ -308,7 +313,8 @@ class InteropMethods:
             import numpy
         except ImportError:
             raise ImportError("numpy() needs NumPy, which is not installed: pip install numpy") from None
-        return numpy.asarray(self) if self.dtype is not bfloat16 else _bfloat16_array(self, numpy)
+        kind = DTYPES[lib.dtype_of(self._ptr)]
+        return numpy.asarray(_Memory(self, kind)) if kind is not bfloat16 else _bfloat16_array(self, numpy)
 
     def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         array = self.numpy()
@@ -329,13 +335,7 @@ class InteropMethods:
         if self.dtype is bfloat16:  # which the interface cannot name: NumPy asks __array__ next
             raise AttributeError("__array_interface__: NumPy has no bfloat16; __array__ gives that of ml_dtypes")
         self.untyped_storage()  # the tensor keeps it, and the array keeps the tensor
-        return {
-            "version": 3,
-            "typestr": _TYPESTRS[self.dtype],
-            "shape": tuple(self.shape),
-            "strides": None if self.is_contiguous() else tuple(step * self.dtype.itemsize for step in self.stride()),
-            "data": (self.data_ptr(), bool(lib.is_read_only(self._ptr))),
-        }
+        return _interface(self, self.dtype)
 
     def __buffer__(self: Tensor, flags: int) -> memoryview:
         """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
@@ -355,6 +355,31 @@ class InteropMethods:
         view: Any = memoryview(memory).cast("B")
         view = view.cast(self.dtype.format, list(self.shape))
         return view.toreadonly() if read_only else view
+
+
+def array_of(x: Tensor) -> NumPyArray:
+    """The elements as a NumPy array, of a tensor in a graph or on a GPU too: for what only reads them."""
+    import numpy
+
+    x = x.detach().to("cpu") if x.is_cuda else x
+    return numpy.asarray(_Memory(x, x.dtype))
+
+
+class _Memory:
+    """What an array over a tensor keeps: the storage, and how NumPy finds the elements in there."""
+
+    __slots__ = ("__array_interface__", "_storage")
+
+    def __init__(self, tensor: Tensor, kind: dtype) -> None:
+        self._storage = lib.hold_storage(tensor._ptr)
+        self.__array_interface__ = _interface(tensor, kind)
+
+
+def _interface(x: Tensor, kind: dtype) -> dict[str, Any]:
+    ptr = x._ptr
+    strides = None if lib.is_in_row_order(ptr) else tuple([step * kind.itemsize for step in lib.strides_of(ptr)])
+    data = (x.data_ptr(), lib.is_read_only(ptr) != 0)
+    return {"version": 3, "typestr": _TYPESTRS[kind], "shape": lib.shape_of(ptr), "strides": strides, "data": data}
 
 
 def _bfloat16_array(tensor: Tensor, numpy: Any) -> NumPyArray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import mmap
 from typing import TYPE_CHECKING, Any, Callable
 
+from .._C import lib
 from ..operation import check_tensor
 from ..packing import tensor_of
 from ..tensor_types import legacy_tensor, type_name, type_of
@@ -119,7 +120,7 @@ class LegacyMethods:
         (True, False)
         """
         other = check_tensor(tensor, "is_set_to")
-        places = [(x._struct.storage, x.storage_offset(), x.shape, x.stride()) for x in (self, other)]
+        places = [(lib.storage_of(x._ptr), x.storage_offset(), x.shape, x.stride()) for x in (self, other)]
         return places[0] == places[1]
 
     def is_inference(self: Tensor) -> bool:

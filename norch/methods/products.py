@@ -52,6 +52,10 @@ class ProductMethods:
             return self * other
         if self.shape[-1] != other.shape[-1]:
             raise ShapeError(f"inner: the last sizes of shapes {list(self.shape)} and {list(other.shape)} differ")
+        if self.ndim == other.ndim == 1:
+            return self.dot(other)
+        if self.ndim == other.ndim == 2:
+            return self.mm(other.t())
         x, y = (t.reshape([-1, self.shape[-1]] if t.numel else [_rows(t), t.shape[-1]]) for t in (self, other))
         return (x @ y.t()).reshape(self.shape[:-1] + other.shape[:-1])
 
@@ -102,9 +106,7 @@ class ProductMethods:
         if self.shape[axis] != 3 or other.shape[axis] != 3:
             given = f"{list(self.shape)} and {list(other.shape)}"
             raise RuntimeError(f"linalg.cross: expected dimension {dim} of size 3 in both, got shapes {given}")
-        x, y = self.detach(), other.detach()
-        result = x.roll(-1, axis) * y.roll(-2, axis) - x.roll(-2, axis) * y.roll(-1, axis)
-        return recorded(result, CrossBackward, (self, other), axis)
+        return recorded(wrap(lib.cross_tensor(self._ptr, other._ptr, axis)), CrossBackward, (self, other), axis)
 
     def mv(self: Tensor, vec: Tensor) -> Tensor:
         """A matrix [m, k] times a vector [k]: [m], all of one dtype.

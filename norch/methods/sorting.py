@@ -184,9 +184,10 @@ class SortingMethods:
         >>> norch.tensor([3, 1, 3]).unique(return_inverse=True, return_counts=True)
         (tensor([1, 3]), tensor([1, 0, 1]), tensor([1, 2]))
         """
+        if dim is None:
+            return _different(self, True, return_inverse, return_counts)
         rows = _rows("unique", self, dim)
-        ordered, order = rows.sort(0, stable=True) if dim is None else _order_of_rows(rows)
-        return _unique(self, ordered, order, dim, return_inverse, return_counts)
+        return _different_rows(self, *_order_of_rows(rows), dim, return_inverse, return_counts)
 
     @flags
     def unique_consecutive(
@@ -197,8 +198,11 @@ class SortingMethods:
         >>> norch.tensor([1, 1, 2, 1]).unique_consecutive(return_counts=True)
         (tensor([1, 2, 1]), tensor([2, 1, 1]))
         """
+        if dim is None:
+            return _different(self, False, return_inverse, return_counts)
         rows = _rows("unique_consecutive", self, dim)
-        return _unique(self, rows, counting(rows.shape[0], self.device), dim, return_inverse, return_counts)
+        order = counting(rows.shape[0], self.device)
+        return _different_rows(self, rows, order, dim, return_inverse, return_counts)
 
 
 # ---- Parts of the methods ---------------------------------------------------------------------------------------
@@ -295,10 +299,8 @@ def _at_shares(lines: Tensor, shares: Tensor, interpolation: str, skip_nan: bool
 # ---- Runs of equal elements -------------------------------------------------------------------------------------
 
 
-def _rows(name: str, x: Tensor, dim: int | None) -> Tensor:
-    """What is to be unique: a vector, or rows [count, elements]."""
-    if dim is None:
-        return x.detach().reshape(-1)
+def _rows(name: str, x: Tensor, dim: int) -> Tensor:
+    """The slices along a dimension as rows [count, elements]."""
     axis = axis_of(x, dim, name)
     x = x.detach() if x.ndim else x.detach().unsqueeze(0)
     if x.numel == 0 and (x.shape[axis] or any(size == 0 for d, size in enumerate(x.shape) if d != axis)):
@@ -314,22 +316,24 @@ def _order_of_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     return rows.index_select(0, order), order
 
 
-def _unique(x: Tensor, ordered: Tensor, order: Tensor, dim: int | None, inverse: bool, counts: bool) -> Any:
-    """The first of each run of equal elements or rows, which have these indices, and what else is asked for."""
+def _different(x: Tensor, sort: bool, inverse: bool, counts: bool) -> Any:
+    """The different elements, or the first of each run of equal ones, and what else is asked for."""
+    values, *others = several(lib.unique_tensor(x._ptr, sort, inverse, counts))
+    return (values, *[part for part in others if part is not None]) if inverse or counts else values
+
+
+def _different_rows(x: Tensor, ordered: Tensor, order: Tensor, dim: int, inverse: bool, counts: bool) -> Any:
+    """The first of each run of equal rows, which have these indices, and what else is asked for."""
     count = ordered.shape[0]
     fresh = ordered.new_ones(count, dtype=bool_)
     if count > 1:
         changes = ordered.narrow(0, 1, count - 1) != ordered.narrow(0, 0, count - 1)
-        fresh.narrow(0, 1, count - 1).copy_(changes if dim is None else changes.any(1))
+        fresh.narrow(0, 1, count - 1).copy_(changes.any(1))
     starts = own(fresh.nonzero().reshape(-1))
-    if dim is None:
-        results = [ordered.index_select(0, starts)]
-    else:
-        chosen = order.index_select(0, starts)
-        results = [(x.detach() if x.ndim else x.detach().unsqueeze(0)).index_select(dim, chosen)]
+    chosen = order.index_select(0, starts)
+    results = [(x.detach() if x.ndim else x.detach().unsqueeze(0)).index_select(dim, chosen)]
     if inverse:
-        groups = order.new_empty(count).scatter_(0, order, fresh.cumsum(0) - 1)
-        results.append(own(groups.reshape(x.shape)) if dim is None else groups)
+        results.append(order.new_empty(count).scatter_(0, order, fresh.cumsum(0) - 1))
     if counts:
         results.append(starts.diff(append=starts.new_full([1], count)))
     return results[0] if len(results) == 1 else tuple(results)

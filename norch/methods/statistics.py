@@ -15,7 +15,7 @@ from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
 from ..functions.creation import linspace
-from ..operation import check_floating, check_tensor, recorded, several, wrap
+from ..operation import address, check_floating, check_tensor, recorded, several, wrap
 from ..precision import in_float32
 from ..return_types import PICKED, Picked, printed
 from ..types import bool_, float32, float64, int64, shown
@@ -152,15 +152,9 @@ class StatisticsMethods:
             raise RuntimeError(f"bincount: expected minlength >= 0, got {minlength}")
         if weights is not None and check_tensor(weights, "bincount").shape != self.shape:
             raise RuntimeError(f"bincount: weights of shape {list(weights.shape)} for {self.numel} elements")
-        least, most = self.aminmax() if self.numel else (self.new_zeros(()), self.new_full((), -1))
-        if least.item() < 0:
-            raise RuntimeError("bincount: expected integers that are not negative")
-        count = max(int(most.item()) + 1, minlength)
-        if weights is None:
-            added = self.new_ones(self.shape, dtype=int64)
-        else:
-            added = weights.detach() if weights.dtype is float32 else weights.detach().to(float64)
-        return added.new_zeros(count).scatter_add_(0, self.long(), added)
+        if weights is not None and weights.dtype is not float32:
+            weights = weights.to(float64)
+        return wrap(lib.bincount_tensor(self._ptr, address(weights), minlength))
 
     def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
         """How many elements fall into each of `bins` ranges of one width from `min` to `max`: [bins], the dtype of x.
@@ -171,11 +165,8 @@ class StatisticsMethods:
         >>> norch.tensor([1.0, 2.0, 1.0, 4.0]).histc(bins=3, min=1, max=4)
         tensor([2., 1., 1.])
         """
-        x = check_floating(self.detach(), "histc").reshape(-1)
-        low, high = _range_of("histc", x, bins, (min, max), 1)
-        inside = x.masked_select((x >= low).logical_and(x <= high))
-        places = ((inside - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
-        return x.new_zeros(bins).scatter_add_(0, places, x.new_ones(places.shape))
+        low, high = _range_of("histc", check_floating(self, "histc"), bins, (min, max), 1)
+        return wrap(lib.histc_tensor(self._ptr, one_size(bins, "histc"), low, high))
 
     @flags
     def histogram(

@@ -164,7 +164,7 @@ _lock = shared_lock()  # without it two threads could make two objects of one st
 
 def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
     """The one object for a tensor's storage under this name; the tensor keeps it."""
-    key = (tensor._struct.storage, name)
+    key = (lib.storage_of(tensor._ptr), name)
     with _lock:
         known = _storages.get(key)
         found = None if known is None else known()
@@ -231,7 +231,7 @@ class StorageMethods:
         4
         """
         refuse_recording("a value is read")
-        return ctypes.c_void_p.from_address(int(self._ptr)).value or 0  # it is the first field of the C struct
+        return lib.data_of(self._ptr)
 
     def element_size(self: Tensor) -> int:
         """Bytes of an element.

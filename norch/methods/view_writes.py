@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import ShapeError, lib
 from ..arguments import axis_of, flags, packed, sizes_of
-from ..autograd.derivatives.views import DiagEmbedBackward
+from ..autograd.derivatives.views import DiagEmbedBackward, TraceBackward
 from ..operation import check_tensor, recorded, wrap
 from .views import sliced
 
@@ -153,7 +153,7 @@ class ViewWriteMethods:
         """
         if self.ndim != 2:
             raise RuntimeError(f"trace: expected a matrix, got shape {list(self.shape)}")
-        return self.diagonal().sum()
+        return recorded(wrap(lib.trace_tensor(self._ptr)), TraceBackward, (self,))
 
     def sum_to_size(self: Tensor, *size: int | Sequence[int]) -> Tensor:
         """The sum to a shape that broadcasts to this one: over leading dimensions, and those that have size 1 there.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar, TypeVar, Union, cast
 
-from .._C import addresses
+from .._C import addresses, lib
 from ..arguments import flags
 from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
@@ -228,7 +228,7 @@ class Optimizer:
         olds, news = [], []
         for parameter, values in new.items():
             last, ours = self.state.get(parameter, {}), owned.setdefault(parameter, {})
-            before = {x._struct.storage for x in last.values() if isinstance(x, Tensor)}
+            before = {lib.storage_of(x._ptr) for x in last.values() if isinstance(x, Tensor)}
             for name, value in values.items():
                 if not isinstance(value, Tensor) or value is last.get(name) or value._edge is not None:
                     continue
@@ -237,7 +237,7 @@ class Optimizer:
                     values[name] = ours[name] = value.clone()
                     continue
                 olds.append(old)
-                news.append(value.clone() if value._struct.storage in before else value)
+                news.append(value.clone() if lib.storage_of(value._ptr) in before else value)
                 values[name] = old
         return assigning(olds, news)
 

@@ -152,7 +152,7 @@ class _Reader:
 
     def _gradient_name(self, node: Any) -> str:
         leaf = node.result() if node.result is not None else None
-        return "a gradient" if leaf is None else f"{self._named(leaf._struct.storage)[0]}.grad"
+        return "a gradient" if leaf is None else f"{self._named(lib.storage_of(leaf._ptr))[0]}.grad"
 
 
 def _names(program: Any) -> dict[int, tuple[str, str]]:
@@ -163,15 +163,15 @@ def _names(program: Any) -> dict[int, tuple[str, str]]:
     for module in (module for module in modules if id(module) not in inner):  # the outermost know the longest names
         for kind, pairs in ("parameter", module.named_parameters()), ("buffer", module.named_buffers()):
             for name, x in pairs:
-                names.setdefault(x._struct.storage, (name, kind))
+                names.setdefault(lib.storage_of(x._ptr), (name, kind))
     watch = program.watch
     for x in watch.tensors:
         for name in sorted(filter(None, watch.names_for(x))):
-            names.setdefault(x._struct.storage, (name, "tensor"))
+            names.setdefault(lib.storage_of(x._ptr), (name, "tensor"))
     for optimizer in watch.optimizers:
         for parameter, state in optimizer.state.items():
-            whose = names.get(parameter._struct.storage, ("a tensor", ""))[0]
+            whose = names.get(lib.storage_of(parameter._ptr), ("a tensor", ""))[0]
             for name, x in state.items():
                 if isinstance(x, Tensor):
-                    names.setdefault(x._struct.storage, (f"{whose}.{name}", "state"))
+                    names.setdefault(lib.storage_of(x._ptr), (f"{whose}.{name}", "state"))
     return names

@@ -172,6 +172,18 @@ def products() -> list:
     ]
 
 
+def diagonal(*blocks: Array) -> Array:
+    """Matrices, and vectors as rows, one below and beside the other."""
+    shapes = [(1, *block.shape)[-2:] for block in blocks]
+    width, rows, left = sum(columns for _, columns in shapes), [], 0
+    for block, (height, columns) in zip(blocks, shapes):
+        for i in range(height):
+            zeros = [0 * block.flat[0]] * width
+            rows += zeros[:left] + block.flat[i * columns : (i + 1) * columns] + zeros[left + columns :]
+        left += columns
+    return Array(rows, (len(rows) // width, width))
+
+
 def joins() -> list:
     return [
         case("cat dim=0", [(2, 3), (1, 3), (4, 3)], lambda lib, *ts: lib.cat(ts), joined(0), "CatBackward"),
@@ -179,6 +191,7 @@ def joins() -> list:
         case("cat dim=-1", [(2, 2, 1), (2, 2, 3)], lambda lib, *ts: lib.cat(ts, -1), joined(-1), "CatBackward"),
         case("cat of one", [(2, 2)], lambda lib, *ts: lib.cat(ts), joined(0), "CatBackward"),
         case("cat with empty", [(0, 3), (2, 3)], lambda lib, *ts: lib.cat(ts), joined(0), "CatBackward"),
+        case("block_diag", [(2, 3), (2,), (1, 2)], lambda lib, *ts: lib.block_diag(*ts), diagonal, "BlockDiagBackward"),
         case("stack dim=0", [(2, 3), (2, 3)], lambda lib, *ts: lib.stack(ts), stacked(0), "StackBackward"),
         case("stack dim=1", [(2, 3)] * 3, lambda lib, *ts: lib.stack(ts, dim=1), stacked(1), "StackBackward"),
         case("stack dim=-1", [(2, 3), (2, 3)], lambda lib, *ts: lib.stack(ts, dim=-1), stacked(2), "StackBackward"),

@@ -213,6 +213,14 @@ def indexing(case: Callable, along: Callable, taken: Callable, written: Callable
             lambda x: Array([x.flat[j] if i == j + 1 else 0 * x.flat[0] for i, j in indices((3, 3))], (3, 3)),
             "DiagEmbedBackward",
         ),
+        case(
+            "trace",
+            [(2, 3)],
+            lambda lib, x: x.trace(),
+            lambda x: Array([x.flat[0] + x.flat[4]], ()),
+            "TraceBackward",
+            dtype=into_int64,
+        ),
         case("sort", [(3, 4)], lambda lib, x: x.sort(0)[0], along(sorted, 0), "PickBackward"),
         case("topk", [(3, 4)], lambda lib, x: x.topk(4).values, along(largest(4), 1), "PickBackward", accepted=numbers),
         case(

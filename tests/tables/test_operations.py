@@ -87,6 +87,7 @@ TESTED_BY_THEMSELVES = {
     "FrexpBackward",  # tests/tensor/test_elementary.py
     "LogitBackward",
     "SincBackward",
+    "NanToNumBackward",
     "RoundedDivBackward",
     "RecurrentBackward",  # tests/nn/test_recurrent.py
     "SplitBackward",

@@ -12,6 +12,7 @@ from ..multi_output import MultiOutput, OutputGradients
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
+    from ...types import dtype
 
 # ---- Joining ----------------------------------------------------------------------------------------------------
 
@@ -34,6 +35,31 @@ def stack(tensors: Sequence[Tensor], axis: int) -> Tensor:
         if t._edge:
             return recorded(result, lambda *inputs: StackBackward(*inputs, axis=axis), tensors)
     return result
+
+
+def block_diag(tensors: Sequence[Tensor], kind: dtype) -> Tensor:
+    """Matrices, or vectors as rows, on the diagonal of a matrix of zeros."""
+    handles = [t._ptr for t in tensors]
+    return recorded(wrap(lib.block_diag_tensors(handles, len(handles), kind.number)), BlockDiagBackward, tensors)
+
+
+class BlockDiagBackward(Function):
+    """Each block gets its part of the gradient."""
+
+    keeps_input = False
+
+    def __init__(self, *tensors: Tensor) -> None:
+        super().__init__(*tensors)
+        self.blocks = [(t.shape, t.dtype) for t in tensors]
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        found, top, left = [], 0, 0
+        for shape, kind in self.blocks:
+            height, width = [1] * (2 - len(shape)) + list(shape)
+            block = gradient.narrow(0, top, height).narrow(1, left, width)
+            found.append(block.reshape(shape).to(kind))
+            top, left = top + height, left + width
+        return found
 
 
 class StackBackward(Function):

@@ -23,6 +23,13 @@ class LogitBackward(Function):
         return [(x >= 0).logical_and(x <= 1)._choose(gradient / (x * (1.0 - x)), math.nan)]
 
 
+class NanToNumBackward(Function):
+    """What was replaced is constant."""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [self.x.isfinite()._choose(gradient, 0.0)]
+
+
 class SincBackward(Function):
     """d sinc(x)/dx = (cos(pi x) - sinc(x)) / x, 0 at 0"""
 

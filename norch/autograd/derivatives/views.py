@@ -71,12 +71,8 @@ class PermuteBackward(Function):
 
 def rearranged(x: Tensor, split: Sequence[int], order: Sequence[int], shape: Sequence[int]) -> Tensor:
     """A copy of x, seen with the sizes `split`, with its axes in another order, seen with the sizes `shape`."""
-    parts = wrap(lib.reshape_tensor(x._ptr, int64_array(split), len(split)))
-    parts = wrap(lib.permute_tensor(parts._ptr, int64_array(order), len(order)))
-    result = wrap(lib.reshape_tensor(parts._ptr, int64_array(shape), len(shape)))  # one copy, if the order changes
-    if lib.shares_memory(result._ptr, x._ptr):
-        result = wrap(lib.clone_tensor(result._ptr))
-    return recorded(result, RearrangeBackward, (x,), split, order)
+    sizes = int64_array(split), int64_array(order), len(split), int64_array(shape), len(shape)
+    return recorded(wrap(lib.rearranged_tensor(x._ptr, *sizes)), RearrangeBackward, (x,), split, order)
 
 
 class RearrangeBackward(Function):
@@ -211,6 +207,20 @@ class DiagEmbedBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.diagonal(*self.place)]
+
+
+class TraceBackward(Function):
+    """The gradient on the diagonal, zeros beside it."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor) -> None:
+        super().__init__(x)
+        self.shape = x.shape
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        ptr = gradient._ptr
+        return [wrap(lib.eye_tensor(*self.shape, lib.dtype_of(ptr), lib.device_of(ptr))) * gradient]
 
 
 class UnfoldBackward(Function):

@@ -65,3 +65,30 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
         return result;
     });
 }
+
+Tensor* block_diag_tensors(Tensor* const* tensors, int32_t count, int32_t dtype) {
+    return build([&] {
+        int64_t shape[2] = {};
+        const auto rows = [](const Tensor& t) { return t.ndim == 2 ? t.shape[0] : 1; };
+        const auto columns = [](const Tensor& t) { return t.ndim ? t.shape[t.ndim - 1] : 1; };
+        for (int k = 0; k < count; k++) {
+            const Tensor& t = *tensors[k];
+            if (t.ndim > 2) fail(SHAPE_ERROR, "block_diag: expected at most 2 dimensions, got shape {}", shape_text(t));
+            check_devices(*tensors[0], t, "block_diag");
+            shape[0] += rows(t);
+            shape[1] += columns(t);
+        }
+        Owned result = new_tensor(shape, 2, dtype, tensors[0]->device);
+        if (result->size == 0) return result;
+        fill(*result, 0);
+        Tensor part = *result;
+        for (int k = 0; k < count; k++) {
+            const Tensor& t = *tensors[k];
+            part.shape[0] = rows(t), part.shape[1] = columns(t);
+            part.size = t.size;
+            if (t.size) assign(*reshaped(t, part.shape, 2), part);
+            move_on(part, part.shape[0] * part.strides[0] + part.shape[1]);
+        }
+        return result;
+    });
+}

@@ -111,3 +111,57 @@ Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, T
         return cast(*added_product(*x, *y, *z, beta, alpha, kind), dtype);
     });
 }
+
+// Index k of an axis, without the axis
+static Tensor selected(const Tensor& x, int axis, int64_t k) {
+    Tensor part = x;
+    move_on(part, k * x.strides[axis]);
+    drop_axes(part, 1u << axis);
+    part.size = x.size / x.shape[axis];
+    return part;
+}
+
+// x[1] y[2] - x[2] y[1] and so on
+Tensor* cross_tensor(Tensor* x, Tensor* y, int64_t axis) {
+    return build([&] {
+        const int at = check_axis(axis, x->ndim, "cross");
+        Owned result;
+        for (int k = 0; k < 3; k++) {
+            const int next = (k + 1) % 3, last = (k + 2) % 3;
+            Tensor x1 = selected(*x, at, next), x2 = selected(*x, at, last);
+            Tensor y1 = selected(*y, at, next), y2 = selected(*y, at, last);
+            const Owned plus = taken(elementwise_mul_tensor(&x1, &y2)), less = taken(elementwise_mul_tensor(&x2, &y1));
+            if (k == 0) {
+                int64_t shape[MAX_DIMS];
+                for (int d = 0, from = 0; d < x->ndim; d++) shape[d] = d == at ? 3 : plus->shape[from++];
+                result = new_tensor(shape, x->ndim, plus->dtype, plus->device);
+            }
+            Tensor part = selected(*result, at, k);
+            done(sub_into(&part, plus.tensor, less.tensor));
+        }
+        return result;
+    });
+}
+
+// Row after row, from the last on if the triangle is upper: what is known is taken away, and the diagonal divides.
+Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper) {
+    return build([&] {
+        Owned x = cast(*sides, sides->dtype);
+        const int row = x->ndim - 2;
+        const int64_t n = x->shape[row];
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t i = upper ? n - 1 - k : k, from = upper ? i + 1 : 0;
+            const Owned target = taken(slice_tensor(x.tensor, row, i, 1, 1)),
+                        line = taken(slice_tensor(triangle, row, i, 1, 1));
+            if (k) {
+                const Owned known = taken(slice_tensor(x.tensor, row, from, k, 1));
+                const Owned factors = taken(slice_tensor(line.tensor, row + 1, from, k, 1));
+                const Owned product = taken(matmul_tensor(factors.tensor, known.tensor));
+                done(sub_into(target.tensor, target.tensor, product.tensor));
+            }
+            const Owned pivot = taken(slice_tensor(line.tensor, row + 1, i, 1, 1));
+            done(div_into(target.tensor, target.tensor, pivot.tensor));
+        }
+        return x;
+    });
+}

@@ -81,13 +81,25 @@ Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor*
     });
 }
 
-Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double factor) {
-    return build([&] {
-        const Owned kept = real_number(1 - momentum);
-        const Owned share = real_number(momentum * factor);
-        const Owned old = taken(elementwise_mul_tensor(running, kept.tensor));
-        Owned moved = taken(scale_and_shift_tensor(fresh, share.tensor, old.tensor));
-        return moved->dtype == running->dtype ? std::move(moved) : cast(*moved, running->dtype);
+static Owned moved(Tensor* running, Tensor* fresh, double momentum, double factor) {
+    if (!running) return Owned();
+    const Owned kept = real_number(1 - momentum), share = real_number(momentum * factor);
+    const Owned old = taken(elementwise_mul_tensor(running, kept.tensor));
+    return taken(scale_and_shift_tensor(fresh, share.tensor, old.tensor));
+}
+
+int move_statistics(Tensor* mean, Tensor* fresh_mean, Tensor* variance, Tensor* fresh_variance, double momentum,
+                    double factor) {
+    return attempt([&] {
+        Tensor* const running[] = {mean, variance};
+        const Owned values[] = {moved(mean, fresh_mean, momentum, 1),
+                                moved(variance, fresh_variance, momentum, factor)};  // all, before one is written
+        for (int k = 0; k < 2; k++) {
+            if (!running[k]) continue;
+            check_writable(*running[k], "batch_norm");
+            assign(*values[k], *running[k]);
+            mark_written(*running[k]);
+        }
     });
 }
 

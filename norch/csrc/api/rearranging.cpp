@@ -49,6 +49,16 @@ Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, i
     });
 }
 
+Tensor* rearranged_tensor(Tensor* x, const int64_t* split, const int64_t* order, int32_t parts, const int64_t* shape,
+                          int32_t rank) {
+    return build([&] {
+        Owned seen = taken(reshape_tensor(x, split, parts));
+        seen = taken(permute_tensor(seen.tensor, order, parts));
+        seen = taken(reshape_tensor(seen.tensor, shape, rank));  // one copy, if the order changes
+        return seen->storage == x->storage ? cast(*seen, x->dtype) : std::move(seen);
+    });
+}
+
 // The shape of x with amounts before and after its last axis, then the one before it..., and how it becomes so.
 static Shape padded_shape(const Tensor& x, const int64_t* amounts, int32_t count, Padding& padding) {
     if (count % 2 || count > 2 * x.ndim)

@@ -77,6 +77,14 @@ Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t 
     });
 }
 
+Tensor* trace_tensor(Tensor* tensor) {
+    return build([&] {
+        const int64_t main[] = {0, 0, 1};
+        const Owned diagonal = taken(diagonal_tensor(tensor, main));
+        return taken(sum_tensor(diagonal.tensor, nullptr, -1, 0));
+    });
+}
+
 Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost) {
     return build([&] {
         Owned mean = taken(mean_tensor(tensor, axes, count, 1)), distance = taken(sub_tensor(tensor, mean.tensor));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Sequence
 
@@ -103,38 +104,49 @@ def _convolve(
     groups: int,
 ) -> Tensor:
     _check_weights(name, axes, weight, bias, groups, "[out, in / groups")
-    kernel = tuple(weight.shape[2:])
-    steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
-    taps = Windows(kernel, steps, spreads, *padding_of(name, padding, kernel, steps, spreads))
+    _, _, *kernel = weight.shape
+    given = [tuple(x) if isinstance(x, list) else x for x in (stride, padding, dilation)]
+    taps, plane = _taps(name, tuple(kernel), *given)
     if axes < 3:
         images = as_images(name, axes, x)
         if images.shape[0]:
             check_not_empty(name, images, first=2)
         filters = weight if axes == 2 else weight.unsqueeze(-2)
-        positions = [1] * (2 - axes) + taps.positions(images.shape[-axes:])
-        return from_images(_product(images, filters, bias, taps.plane(), groups, positions), axes, x)
+        return from_images(_product(images, filters, bias, plane, groups, taps), axes, x)
     # In three dimensions, what the window sees in the depth becomes channels of images, [N * depths, C * taps, ...]
     volumes = batch_of(name, axes, x)
     if volumes.shape[0]:
         check_not_empty(name, volumes, first=2)
     samples, channels, _, height, width = volumes.shape
-    depths, *positions = taps.positions(volumes.shape[2:])
+    depths = taps.positions(volumes.shape[2:])[0]
     columns = kernels.unfold(along_depth(volumes), taps.depth())
     images = columns.reshape(samples, channels * kernel[0], depths, height, width).transpose(1, 2).flatten(0, 1)
-    result = _product(images, weight.flatten(1, 2), bias, taps.plane(), groups, positions)
+    result = _product(images, weight.flatten(1, 2), bias, plane, groups, taps)
     result = result.unflatten(0, (samples, depths)).transpose(1, 2)
     return own(from_images(result, axes, x))
 
 
-def _product(
-    images: Tensor, filters: Tensor, bias: Tensor | None, taps: Window, groups: int, positions: Sequence[int]
-) -> Tensor:
+@functools.lru_cache(256, typed=True)  # layers repeat theirs
+def _taps(
+    name: str, kernel: tuple[int, ...], stride: Sizes, padding: Sizes | str, dilation: Sizes
+) -> tuple[Windows, Window]:
+    """What the window sees, and the same along the last two axes as C takes it."""
+    axes = len(kernel)
+    steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
+    taps = Windows(kernel, steps, spreads, *padding_of(name, padding, kernel, steps, spreads))
+    return taps, taps.plane()
+
+
+def _product(images: Tensor, filters: Tensor, bias: Tensor | None, plane: Window, groups: int, taps: Windows) -> Tensor:
     """weight @ unfold(images) + bias. For floating dtypes a kernel does it block by block."""
     if images.is_floating_point() or filters.is_floating_point():
-        return kernels.convolution(images, filters, bias, taps, groups)
+        return kernels.convolution(images, filters, bias, plane, groups)
     _check_dtypes(images, filters, bias)
+    axes = min(len(taps.kernel), 2)
+    last = Windows(*(setting[-axes:] for setting in taps))
+    positions = [1] * (2 - axes) + last.positions(images.shape[-axes:])
     samples, outputs = images.shape[0], filters.shape[0]
-    columns = kernels.unfold(images, taps).reshape(samples, groups, math.prod(filters.shape[1:]), -1)
+    columns = kernels.unfold(images, plane).reshape(samples, groups, math.prod(filters.shape[1:]), -1)
     result = (filters.reshape(groups, outputs // groups, -1) @ columns).reshape(samples, outputs, *positions)
     return result if bias is None else result + bias.reshape(-1, 1, 1)
 

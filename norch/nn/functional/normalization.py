@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Sequence
 
 from ..._C import ShapeError, lib
@@ -11,7 +12,7 @@ from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
 from ...functions.promotion import finfo
-from ...operation import assigning, at_once, wrap
+from ...operation import address, assigning, at_once
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_floats, check_tensors
@@ -70,7 +71,7 @@ def _batch_norm(
     """The same for a layer, which counts: `batches` are a tensor and what it becomes together with the statistics."""
     check_floats("batch_norm", input)
     if input.numel == 0:
-        _move([], momentum, batches)
+        _move([], momentum, 1.0, batches)
         return _affine(input.clone(), weight, bias, _by_channel(input)) if input.ndim > 1 else input.clone()
     if input.ndim < 2:
         raise ShapeError(f"batch_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
@@ -94,7 +95,7 @@ def _batch_norm(
             f"batch_norm: input has shape {list(input.shape)}, expected more than one value a channel in training"
         )
     result, mean, variance = kernels.normalize(input, weight, bias, input.shape[0], channels, kernels.BY_GROUP, eps)
-    _move([(running_mean, mean, 1.0), (running_var, variance, count / (count - 1))], momentum, batches)
+    _move([(running_mean, mean), (running_var, variance)], momentum, count / (count - 1), batches)
     return result
 
 
@@ -138,27 +139,32 @@ def instance_norm(
     result, mean, variance = kernels.normalize(input, weight, bias, *settings)
     if running_mean is not None or running_var is not None:
         means, variances = (of_all.reshape(samples, channels).mean(0) for of_all in (mean, variance))
-        _move([(running_mean, means, 1.0), (running_var, variances, count / (count - 1))], momentum)
+        _move([(running_mean, means), (running_var, variances)], momentum, count / (count - 1))
     return result
 
 
 def _move(
-    moves: list[tuple[Tensor | None, Tensor, float]],
+    moves: list[tuple[Tensor | None, Tensor]],
     momentum: float | Tensor,
+    factor: float,
     batches: tuple[Tensor, Tensor] | None = None,
 ) -> None:
-    """Move running statistics towards new ones, times a factor, and count the batch, in place and at once."""
+    """Move the running mean and variance towards new ones, this times a factor, and count the batch, at once."""
+    counted = [] if batches is None else [batches]
+    if moves and not isinstance(momentum, Tensor):
+        (mean, new_mean), (variance, new_variance) = moves
+        statistics = address(mean), new_mean._ptr, address(variance), new_variance._ptr
+        calls = [partial(lib.move_statistics, *statistics, momentum, factor)]
+        calls += [assigning([old], [new]) for old, new in counted]
+        return at_once(*calls)
     with no_grad():
-        pairs = [(x, _moved(x, new, momentum, factor)) for x, new, factor in moves if x is not None]
-    pairs += [] if batches is None else [batches]
+        pairs = [(x, _moved(x, new, momentum, scale)) for (x, new), scale in zip(moves, (1.0, factor)) if x is not None]
+    pairs += counted
     at_once(assigning([old for old, _ in pairs], [new for _, new in pairs]))
 
 
 def _moved(x: Tensor, new: Tensor, momentum: float | Tensor, factor: float) -> Tensor:
-    if isinstance(momentum, Tensor):
-        return kernels.scale_and_shift(new, momentum * factor, x * (1 - momentum)).to(x.dtype)
-    moved: Tensor = wrap(lib.moved_tensor(x._ptr, new._ptr, momentum, factor))
-    return moved
+    return kernels.scale_and_shift(new, momentum * factor, x * (1 - momentum)).to(x.dtype)
 
 
 def layer_norm(

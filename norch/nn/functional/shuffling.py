@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 from ..._C import ShapeError
 from ...arguments import one_size
 from ...autograd.derivatives.views import rearranged
 from ...tensor import Tensor
 from .checks import check_tensors
+
+Rearrangement = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # sizes, order and new sizes of `rearranged`
 
 __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
@@ -22,13 +26,18 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
              [3., 4.]]])
     """
     r = _factor("pixel_shuffle", input, upscale_factor)
-    *leading, channels, height, width = input.shape
+    return rearranged(input, *_shuffled(input.shape, r))
+
+
+@functools.lru_cache(256)  # layers repeat theirs
+def _shuffled(sizes: tuple[int, ...], r: int) -> Rearrangement:
+    *leading, channels, height, width = sizes
     if channels % (r * r):
         raise ShapeError(f"pixel_shuffle: {channels} channels, expected a multiple of {r * r}")
     outputs, n = channels // (r * r), len(leading)
     split = (*leading, outputs, r, r, height, width)  # [..., C, y in r, x in r, height, width]
     order = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-    return rearranged(input, split, order, (*leading, outputs, height * r, width * r))
+    return split, order, (*leading, outputs, height * r, width * r)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -40,13 +49,18 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     tensor([1., 2., 3., 4.])
     """
     r = _factor("pixel_unshuffle", input, downscale_factor)
-    *leading, channels, height, width = input.shape
+    return rearranged(input, *_unshuffled(input.shape, r))
+
+
+@functools.lru_cache(256)
+def _unshuffled(sizes: tuple[int, ...], r: int) -> Rearrangement:
+    *leading, channels, height, width = sizes
     if height % r or width % r:
         raise ShapeError(f"pixel_unshuffle: images of {height} x {width}, expected multiples of {r}")
     height, width, n = height // r, width // r, len(leading)
     split = (*leading, channels, height, r, width, r)
     order = (*range(n + 1), n + 2, n + 4, n + 1, n + 3)
-    return rearranged(input, split, order, (*leading, channels * r * r, height, width))
+    return split, order, (*leading, channels * r * r, height, width)
 
 
 def _factor(name: str, x: Tensor, factor: int) -> int:

@@ -1,0 +1,169 @@
+// Elements as sets and counts: equality, membership, the different elements, histograms. Each is composed of kernels
+// that every device has; composed in Python, a small call would wait for the interpreter most of its time.
+
+#include <string.h>
+
+#include "api.h"
+#include "api/checks.h"
+#include "dispatch.h"
+
+// The only element; a recording cannot replay what depends on it.
+template <class T>
+static T value_of(const Tensor& x, const char* why) {
+    refuse_recording(why);
+    const Owned moved = x.device == CPU ? Owned() : on_device(x, CPU);
+    return *data_as<T>(moved.tensor ? *moved : x);
+}
+
+static Owned number(int64_t value) { return taken(number_tensor(0, value, INT64)); }
+
+// `length` elements of a contiguous vector, from `start` on
+static Tensor part_of(const Tensor& vector, int64_t start, int64_t length) {
+    Tensor part = vector;
+    move_on(part, start);
+    part.shape[0] = part.size = length;
+    return part;
+}
+
+int32_t equal_tensors(Tensor* x, Tensor* y) {
+    int32_t result = -1;
+    attempt([&] {
+        if (!same_shape(*x, *y)) {
+            result = 0;
+            return;
+        }
+        Owned same = taken(eq_tensor(x, y));
+        same = taken(all_tensor(same.tensor, nullptr, -1, 0));
+        result = value_of<bool>(*same, "a value is read");
+    });
+    return result;
+}
+
+Tensor* isin_tensor(Tensor* tensor, Tensor* tests, int32_t inverted) {
+    return build([&] {
+        enum { FEW = 16 };  // tests, with each of which all elements are compared at once
+        Owned flat = reshaped(*tests, &tests->size, 1), found;
+        if (tests->size == 0) {
+            found = new_tensor(tensor->shape, tensor->ndim, BOOL, tensor->device);
+            fill(*found, 0);
+        } else if (tests->size <= FEW) {
+            const int64_t column[] = {tensor->size, 1}, last = 1;
+            Owned elements = reshaped(*tensor, column, 2);
+            found = taken(eq_tensor(elements.tensor, flat.tensor));
+            found = taken(any_tensor(found.tensor, &last, 1, 0));
+            found = reshaped(*found, tensor->shape, tensor->ndim);
+        } else {
+            const Owned order = new_tensor(&tests->size, 1, INT64, tests->device);
+            Owned ordered = new_tensor(&tests->size, 1, tests->dtype, tests->device);
+            kernels::sort.launch(tests->device, *flat, *ordered, *order, 0, false);
+            Owned place = taken(bins_tensor(ordered.tensor, tensor, false));
+            const Owned last = number(tests->size - 1);
+            place = taken(minimum_tensor(place.tensor, last.tensor));
+            found = taken(gather_tensor(ordered.tensor, place.tensor, 0, FLAT));
+            found = taken(eq_tensor(found.tensor, tensor));
+        }
+        return inverted ? taken(logical_not_tensor(found.tensor)) : std::move(found);
+    });
+}
+
+// ---- The different elements ----------------------------------------------------------------------------------------
+
+// Whether each element of a vector differs from the one before; the first does.
+static Owned beginnings(const Tensor& ordered) {
+    Owned fresh = new_tensor(ordered.shape, 1, BOOL, ordered.device);
+    if (ordered.size) fill(*fresh, 1);
+    if (ordered.size < 2) return fresh;
+    const int64_t rest = ordered.size - 1;
+    Tensor changes = part_of(*fresh, 1, rest), now = part_of(ordered, 1, rest), before = part_of(ordered, 0, rest);
+    done(ne_into(&changes, &now, &before));
+    return fresh;
+}
+
+// How many elements each run has, of which these are the places where they start.
+static Owned lengths(const Tensor& starts, int64_t end) {
+    Owned ends = new_tensor(starts.shape, 1, INT64, starts.device);
+    if (starts.size == 0) return ends;
+    Tensor last = part_of(*ends, starts.size - 1, 1), others = part_of(*ends, 0, starts.size - 1);
+    if (others.size) assign(part_of(starts, 1, others.size), others);
+    fill(last, double(end));
+    Tensor from = starts;
+    return taken(sub_tensor(ends.tensor, &from));
+}
+
+Results* unique_tensor(Tensor* tensor, int32_t sorts, int32_t inverse, int32_t counts) {
+    return build_several<3>([&](Tensor** results) {
+        Owned ordered = contiguous(*reshaped(*tensor, &tensor->size, 1)), order, groups, amounts;
+        if (sorts && tensor->size) {
+            order = new_tensor(&tensor->size, 1, INT64, tensor->device);
+            Owned sorted = new_tensor(&tensor->size, 1, tensor->dtype, tensor->device);
+            kernels::sort.launch(tensor->device, *ordered, *sorted, *order, 0, false);
+            ordered = std::move(sorted);
+        }
+        const Owned fresh = beginnings(*ordered), found = taken(nonzero_tensor(fresh.tensor));
+        const Owned starts = reshaped(*found, &found->size, 1);
+        Owned values = taken(gather_tensor(ordered.tensor, starts.tensor, 0, FLAT));
+        if (inverse) {
+            const Owned one = number(1);
+            Owned runs = taken(cumsum_tensor(fresh.tensor, 0, false));
+            runs = taken(sub_tensor(runs.tensor, one.tensor));
+            groups = order.tensor ? new_tensor(&tensor->size, 1, INT64, tensor->device) : std::move(runs);
+            if (order.tensor) done(scatter_into(groups.tensor, order.tensor, 0, ELEMENTS, runs.tensor, REPLACE));
+            groups = reshaped(*groups, tensor->shape, tensor->ndim);
+        }
+        if (counts) amounts = lengths(*starts, tensor->size);
+        give_all(results, values, groups, amounts);
+    });
+}
+
+// ---- Counts --------------------------------------------------------------------------------------------------------
+
+// How much of the amounts, or how many if they are null, goes to each of `count` places.
+static Owned collected(Tensor& places, Tensor* amounts, int64_t count, int32_t dtype) {
+    Owned result = new_tensor(&count, 1, dtype, places.device);
+    if (count) fill(*result, 0);
+    if (places.size == 0) return result;
+    Owned one;
+    if (!amounts) {
+        one = new_tensor(places.shape, 1, dtype, places.device);
+        fill(*one, 1);
+    }
+    done(scatter_into(result.tensor, &places, 0, ELEMENTS, amounts ? amounts : one.tensor, ADD));
+    return result;
+}
+
+Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count) {
+    return build([&] {
+        const Owned wide = tensor->dtype == INT64 ? Owned() : cast(*tensor, INT64);
+        Tensor& places = wide.tensor ? *wide : *tensor;
+        if (places.size) {
+            const Owned least = taken(min_tensor(&places, nullptr, -1, 0));
+            const Owned most = taken(max_tensor(&places, nullptr, -1, 0));
+            const char* why = "the shape of a result depends on values";
+            if (value_of<int64_t>(*least, why) < 0)
+                fail(RUNTIME_ERROR, "bincount: expected integers that are not negative");
+            int64_t needed;
+            if (__builtin_add_overflow(value_of<int64_t>(*most, why), 1, &needed))
+                fail(MEMORY_ERROR, "bincount: too many counts");
+            if (count < needed) count = needed;
+        }
+        return collected(places, weights, count, weights ? weights->dtype : int32_t(INT64));
+    });
+}
+
+Tensor* histc_tensor(Tensor* tensor, int64_t bins, double low, double high) {
+    return build([&] {
+        Owned x = reshaped(*tensor, &tensor->size, 1);
+        const Owned least = real_number(low), most = real_number(high);
+        Owned inside = taken(ge_tensor(x.tensor, least.tensor)), below = taken(le_tensor(x.tensor, most.tensor));
+        inside = taken(logical_and_tensor(inside.tensor, below.tensor));
+        const Owned share = real_number(double(bins)), width = real_number(high - low);
+        Owned places = taken(sub_tensor(x.tensor, least.tensor));
+        places = taken(elementwise_mul_tensor(places.tensor, share.tensor));
+        places = taken(div_tensor(places.tensor, width.tensor));
+        places = cast(*taken(where_tensor(inside.tensor, places.tensor, least.tensor)), INT64);
+        const Owned first = number(0), last = number(bins - 1);
+        places = taken(clamp_tensor(places.tensor, first.tensor, last.tensor));
+        const Owned amounts = cast(*inside, tensor->dtype);
+        return collected(*places, amounts.tensor, bins, tensor->dtype);
+    });
+}
