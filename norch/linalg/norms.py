@@ -61,7 +61,7 @@ def vector_norm(
 
 def _vector_norm(x: Tensor, ord: float, axes: list[int] | None, keepdim: bool, dtype: DType | None, out: Out) -> Tensor:
     check_floating(x, "linalg.vector_norm")
-    y = _widened("linalg.vector_norm", x, dtype)
+    y = x if dtype is None else _widened("linalg.vector_norm", x, dtype)
     if (ord < 0 or ord == math.inf) and _count(y, axes) == 0:
         raise RuntimeError(f"linalg.vector_norm: no elements have no norm of order {ord}")
     return into(out, _norm(y, float(ord), axes, keepdim), "linalg.vector_norm")
@@ -72,10 +72,8 @@ def _norm(x: Tensor, p: float, axes: list[int] | None, keepdim: bool) -> Tensor:
     return norm_over(x, p, axes, keepdim) if is_simple else x.norm(p, axes, keepdim)
 
 
-def _widened(name: str, x: Tensor, dtype: DType | None) -> Tensor:
-    """x in a dtype, if one is given; RuntimeError for one that cannot hold its elements."""
-    if dtype is None:
-        return x
+def _widened(name: str, x: Tensor, dtype: DType) -> Tensor:
+    """x in a dtype; RuntimeError for one that cannot hold its elements."""
     y = x.to(dtype=dtype)
     if promoted(x.dtype, y.dtype) is not y.dtype:
         raise RuntimeError(f"{name}: dtype is {y.dtype}, expected a floating one that holds {x.dtype}")
@@ -110,7 +108,7 @@ def matrix_norm(
         raise ShapeError(f"linalg.matrix_norm: expected at least 2 dimensions, got shape {list(x.shape)}")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: expected two dimensions, got {shown(dim)}")
-    x = _widened("linalg.matrix_norm", x, dtype)
+    x = x if dtype is None else _widened("linalg.matrix_norm", x, dtype)
     rows, columns = axis_of(x, dim[0], "linalg.matrix_norm"), axis_of(x, dim[1], "linalg.matrix_norm")
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {shown(dim)}")

@@ -179,7 +179,7 @@ def test_memory_formats():
     ):
         assert last.tolist() == x.tolist()
     assert norch.empty_like(x, memory_format=norch.channels_last).stride() == (24, 1, 8, 2)
-    assert norch.empty_like(x, memory_format=norch.legacy_contiguous_format).is_contiguous()  # in copies of gumbel_softmax
+    assert norch.empty_like(x, memory_format=norch.legacy_contiguous_format).is_contiguous()  # old gumbel_softmax
     assert norch.empty(1, 2, 3, 4, memory_format=norch.channels_last).stride() == (24, 1, 8, 2)
     assert norch.empty(1, 2, 3, 4, 5, memory_format=norch.channels_last_3d).stride() == (120, 1, 40, 10, 2)
     last = x.contiguous(memory_format=norch.channels_last)
