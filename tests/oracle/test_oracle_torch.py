@@ -159,7 +159,7 @@ def test_reduction(row):
             shape = case.shape(sizes=(1, 2, 3, 3, 5) if row.empty is None or row.least > 1 else (0, 1, 2, 3, 5))
             if row.least > 1:
                 shape = tuple(max(size, 2) for size in shape) or (2,)
-            if row.name in ("argmax", "argmin", "trace") and dtype == "bool":
+            if row.name in ("argmax", "argmin") and dtype == "bool":
                 dtype = "uint8"  # torch has none for bool
             ties = not row.name.startswith("arg")
             text = case.tensor(shape, dtype, any_numbers if ties else distinct, repeats=ties)
@@ -207,6 +207,8 @@ def test_case(row, layout):
         return
     rng = random.Random(repr(row) + layout)
     for dtype in row.accepted:
+        if row.name == "trace" and dtype == "bool":
+            continue  # torch has none for bool
         draws = row.draws or (any_numbers,) * len(row.shapes)
         kinds = ["bool" if draw.__name__ == "truths" else dtype for draw in draws]
         mine = [
