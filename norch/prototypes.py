@@ -129,7 +129,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sort_tensor": (RESULTS, [TENSOR, c_int64, c_int64, c_int32]),
     "running_extreme_tensor": (RESULTS, [TENSOR, c_int64, c_int32]),
     "bins_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
-    "nan_to_num_tensor": (RESULT, [TENSOR, c_double, c_double, c_double]),
+    "nan_to_num_tensor": (RESULT, [TENSOR, c_double, c_double, c_double, c_int32]),
     "sinc_tensor": (RESULT, [TENSOR]),
     "logit_tensor": (RESULT, [TENSOR]),
     "equal_tensors": (c_int32, [TENSOR, TENSOR]),

@@ -174,8 +174,8 @@ SHAPED_DERIVATIVE_OPS(DECLARE_TERNARY)
 REDUCTIONS(DECLARE_REDUCTION)
 #undef DECLARE_REDUCTION
 API Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
-// the sum of squared distances from the mean, divided by the number of elements less `lost`
 API Tensor* trace_tensor(Tensor* tensor);  // the sum of a matrix's diagonal
+// the sum of squared distances from the mean, divided by the number of elements less `lost`
 API Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
 // its root
 API Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
@@ -225,8 +225,8 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 
 // ---- Elementwise functions of several kernels (api/elementary.cpp)
-API Tensor* nan_to_num_tensor(Tensor* tensor, double nan, double above,
-                              double below);  // what replaces what is not finite
+// Numbers in place of NaN and of both infinities. `clamps`: those of infinities are the dtype's largest and smallest.
+API Tensor* nan_to_num_tensor(Tensor* tensor, double nan, double above, double below, int32_t clamps);
 API Tensor* sinc_tensor(Tensor* tensor);
 API Tensor* logit_tensor(Tensor* tensor);
 
@@ -256,11 +256,11 @@ API Tensor* distances_tensor(Tensor* tensor1, Tensor* tensor2, double p);
 
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
-// dot, mv, mm, bmm or outer (PRODUCTS in api/matmul.cpp), which say the ranks that they take; beta * x + alpha * that,
-// with null for a beta or alpha of 1
 API Tensor* cross_tensor(Tensor* tensor1, Tensor* tensor2, int64_t axis);  // of vectors along an axis of size 3
 // a^-1 b for triangles a [..., n, n] and b [..., n, k] of the same leading sizes
 API Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper);
+// dot, mv, mm, bmm or outer (PRODUCTS in api/matmul.cpp), which say the ranks that they take; beta * x + alpha * that,
+// with null for a beta or alpha of 1
 API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);
 API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
                                  int32_t kind);

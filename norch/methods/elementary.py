@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import operation
 from .._C import Number, lib, number
 from ..arguments import broadcast_shapes, one_size, whole
 from ..autograd.derivatives.elementary import AddcmulBackward
@@ -119,7 +120,7 @@ class ElementaryMethods:
         if rounding_mode == "floor":
             quotient = self // other
         elif result_type(self, other).is_floating_point:
-            quotient = _truncated(self.detach(), other.detach() if hasattr(other, "detach") else other)
+            quotient = _truncated(self.detach(), other.detach() if isinstance(other, operation.Tensor) else other)
         else:
             quotient = (self - self.fmod(other)) // other
         return recorded(quotient, RoundedDivBackward, (self, other))
@@ -240,8 +241,9 @@ class ElementaryMethods:
             return self.clone()
         largest = limits_of(self.dtype).max
         chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-        chosen_fitting = [math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen]
-        return recorded(wrap(lib.nan_to_num_tensor(self._ptr, *chosen_fitting)), NanToNumBackward, (self,))
+        numbers = [math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen]
+        clamps = numbers[1:] == [largest, -largest]
+        return recorded(wrap(lib.nan_to_num_tensor(self._ptr, *numbers, clamps)), NanToNumBackward, (self,))
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.

@@ -92,11 +92,12 @@ int move_statistics(Tensor* mean, Tensor* fresh_mean, Tensor* variance, Tensor* 
                     double factor) {
     return attempt([&] {
         Tensor* const running[] = {mean, variance};
+        for (Tensor* each : running)
+            if (each) check_writable(*each, "batch_norm");
         const Owned values[] = {moved(mean, fresh_mean, momentum, 1),
                                 moved(variance, fresh_variance, momentum, factor)};  // all, before one is written
         for (int k = 0; k < 2; k++) {
             if (!running[k]) continue;
-            check_writable(*running[k], "batch_norm");
             assign(*values[k], *running[k]);
             mark_written(*running[k]);
         }

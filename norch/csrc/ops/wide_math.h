@@ -1,6 +1,7 @@
 // tan, asin, acos, atan, atan2, sinh, cosh, asinh, acosh, atanh, exp2, log2, log10, hypot, fmod, remainder,
 // floor_divide, frexp and nextafter of floats, exp and log of doubles. Most are computed in double and rounded once:
-// hardly more than 1/2 ULP from the true value (tools/ulps.cpp walks all floats, tests/tables/test_formulas.py some).
+// hardly more than 1/2 ULP from the true value; others in float, to 2 ULP (tools/ulps.cpp walks all floats,
+// tests/tables/test_formulas.py some).
 //
 // Like vector_math.h: no branches, so that loops become vectors; denormals, infinities and NaN are right. Series are
 // Taylor's unless said otherwise. On a GPU, where doubles are slow, the CUDA library's functions serve.
@@ -131,6 +132,18 @@ HOST_DEVICE double angle_of(double y, double x) {
 
 // ---- Exponentials and logarithms ---------------------------------------------------------------------------------
 
+// x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), and log(1 + m) = m + bend. Denormals are scaled by 2^23.
+struct LogParts {
+    float e, m, bend;
+};
+HOST_DEVICE LogParts log_parts(float x) {
+    const float z = x < SMALLEST_NORMAL ? x * 8388608.0f : x;
+    const int32_t bits = bits_as<int32_t>(z) - SQRT_HALF;
+    const float e = float(bits >> 23) + (x < SMALLEST_NORMAL ? -23.0f : 0.0f);
+    const float m = bits_as<float>((bits & MANTISSA) + SQRT_HALF) - 1.0f;
+    return {e, m, log_rest(m) - 0.5f * (m * m)};
+}
+
 #ifdef __CUDA_ARCH__
 #define OF_FLOAT(name) \
     HOST_DEVICE float name(float x) { return ::name##f(x); }
@@ -168,17 +181,6 @@ HOST_DEVICE float logarithm(float x, float y) {
     return x < INFINITY ? y : x;
 }
 
-// x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), and log(1 + m) = m + bend. Denormals are scaled by 2^23.
-struct LogParts {
-    float e, m, bend;
-};
-HOST_DEVICE LogParts log_parts(float x) {
-    const float z = x < SMALLEST_NORMAL ? x * 8388608.0f : x;
-    const int32_t bits = bits_as<int32_t>(z) - SQRT_HALF;
-    const float e = float(bits >> 23) + (x < SMALLEST_NORMAL ? -23.0f : 0.0f);
-    const float m = bits_as<float>((bits & MANTISSA) + SQRT_HALF) - 1.0f;
-    return {e, m, log_rest(m) - 0.5f * (m * m)};
-}
 HOST_DEVICE float log2(float x) {
     const LogParts parts = log_parts(x);
     const float rest = parts.bend + (parts.m + parts.bend) * 0.442695041f;  // 1 / ln 2 is 1.44...

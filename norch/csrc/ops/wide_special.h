@@ -1,5 +1,5 @@
-// Special functions of a float, computed in double without branches, so that loops become vectors (special.h has those
-// of a double): erfinv, ndtr, ndtri, lgamma, digamma, the incomplete gamma functions and the modified Bessel functions of
+// Special functions of a float without branches, so that loops become vectors (special.h has those of a double): erfinv, in
+// float, and in double ndtr, ndtri, lgamma, digamma, the incomplete gamma functions and the modified Bessel functions of
 // order 0 and 1.
 //
 // The polynomials are the best of their degree by Lawson's weights, with relative errors from 2^-27 to 2^-37.
@@ -41,7 +41,9 @@ HOST_DEVICE double inverse_erf(double x, double rest) {
 
 // The same in float, of w - 1 or sqrt(w) - 3: 1 - x^2 of a float is at least 2^-24. What the last sum loses comes last.
 HOST_DEVICE float erfinv(float x) {
-    const float size = size_of(x), rest = 1.0f - size, w = -log(rest + rest * size), t = w - 1.0f;
+    const float size = size_of(x), rest = 1.0f - size;
+    const LogParts log = log_parts(rest + rest * size);
+    const float t = -(log.m + (log.bend + log.e * LN2_LOW) + (log.e * LN2_HIGH + 1.0f)), w = t + 1.0f;
     const float v = ::sqrtf(w > 0.0f ? w : 0.0f) - 3.0f;
     float near = -8.79165629e-9f, far = 1.15870665e-4f;
     near = near * t + 1.4191545e-7f, far = far * v - 3.09867522e-4f;
