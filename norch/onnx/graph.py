@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ..tensor import Tensor
-from . import layers, statistics  # noqa: F401  (they add their operators)
+from . import composed, layers, statistics  # noqa: F401  (they add their operators)
 from .nodes import Nodes, Size, bytes_of, type_of
 from .operators import emitter
 from .trace import Call, Trace, Value

@@ -100,6 +100,11 @@ FUNCTIONS = {
         *(x.repeat(2, 1, 3), x.repeat_interleave(2, 1), x.diag_embed(1), x.diag_embed(-1, 0, 2), x.T.ravel()),
         F.one_hot(x.argmax(1), 5),
     ),
+    "composed": lambda x: (
+        norch.cat([x, x / norch.zeros(1), x - math.inf]).nan_to_num(nan=0.5, posinf=3.0),
+        *(x.sinc(), (x * 0).sinc(), x.sigmoid().logit(), x.trace(), (10 * x).int().trace()),
+        *(norch.linalg.cross(x, 2 * x[:, :1] + 1, dim=0), norch.block_diag(x, x[0], x[1, 1])),
+    ),
     "three operands": lambda x: (
         norch.addcmul(x, x, x + 1, value=0.5),
         norch.addcdiv(x, x, x * x + 1),
