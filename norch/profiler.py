@@ -72,7 +72,7 @@ class profile(_profile):
     end if something was noted since.
 
     >>> with norch.profiler.profile(schedule=norch.profiler.schedule(wait=1, warmup=0, active=2)) as profiler:
-    ...     for _ in range(4):
+    ...     for _ in range(3):
     ...         with norch.profiler.record_function("sum"):
     ...             x = norch.ones(3).sum()
     ...         profiler.step()

@@ -98,7 +98,8 @@ def multi_head_attention_forward(
     output = output.transpose(0, 1) if batched else output[0]
     if attention is None:
         return output, None
-    attention = attention.mean(1) if average_attn_weights else attention
+    # A view, as in PyTorch: the output does not depend on the weights that are returned.
+    attention = attention.mean(1) if average_attn_weights else attention.view_as(attention)
     return output, attention if batched else attention[0]
 
 

@@ -61,7 +61,7 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> tuple[Any,
 def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Sequence[Any], dim: int = 0) -> tuple[Any, Any]:
     """The same for the arguments of a call: as many tuples as dicts, with empty ones where there are fewer.
 
-    >>> norch.nn.parallel.scatter_gather.scatter_kwargs((norch.arange(2),), None, ["cpu"])
+    >>> norch.nn.parallel.scatter_kwargs((norch.arange(2),), None, ["cpu"])
     (((tensor([0, 1]),),), ({},))
     """
     positions = scatter(inputs, target_gpus, dim) if inputs else ()
@@ -91,6 +91,8 @@ def gather(outputs: Sequence[Any], target_device: Any, dim: int = 0) -> Any:
 def replicate(network: Any, devices: Sequence[Any], detach: bool = False) -> list[Any]:
     """The module once for each device, which must be the one that it is on: norch makes no copies for others.
 
+    Raises RuntimeError for another device.
+
     >>> layer = nn.Linear(2, 1)
     >>> norch.nn.parallel.replicate(layer, ["cpu"])[0] is layer
     True
@@ -102,7 +104,7 @@ def replicate(network: Any, devices: Sequence[Any], detach: bool = False) -> lis
 
 
 def parallel_apply(modules: Sequence[Any], inputs: Sequence[Any], kwargs_tup: Any = None, devices: Any = None) -> Any:
-    """What each module makes of its inputs, one after another.
+    """What each module makes of its inputs, one after another. Raises ValueError unless each has an input.
 
     >>> norch.nn.parallel.parallel_apply([nn.Identity(), nn.Tanh()], [norch.ones(1), (norch.zeros(1),)])
     [tensor([1.]), tensor([0.])]
