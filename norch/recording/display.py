@@ -17,11 +17,11 @@ from ..tensor import Tensor
 from ..types import DTYPES
 
 _FIXED, _INPUT, _SAVED, _FRESH, _GRADIENT = 1, 2, 4, 5, 6  # Place::Kind in csrc/recording/program.h
-_MOST = 24  # MAX_SHOWN in csrc/api.h
+_MOST = 24  # MAX_SHOWN in csrc/recording/api.h
 
 
 class _StepShown(ctypes.Structure):
-    """The mirror of StepShown in csrc/api.h."""
+    """The mirror of StepShown in csrc/recording/api.h."""
 
     _fields_ = [
         ("name", c_char_p),

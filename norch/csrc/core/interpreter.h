@@ -16,6 +16,7 @@ struct PythonFunctions {
     void (*restore_thread)(void* thread_state);
 };
 extern PythonFunctions python;
+struct PythonObject;  // Python's own, which norch knows by address (api/objects.h)
 
 void take_object(void* object);  // one more reference to a Python object
 void drop_object(void* object);
