@@ -1,6 +1,6 @@
 # The suite and the deeper checks, a target each. `make check` runs them all, as many at a time as there are cores; under
-# sanitizers and the emulator only the cases that all pairs of values need (tests/conftest.py). `make check-all` runs
-# every case.
+# sanitizers, the emulator and other instruction sets only the cases that all pairs of values need (tests/conftest.py).
+# `make check-all` runs every case.
 
 CHECKS := sanitized emulated-address emulated-thread emulated-orders compiled thorough oracle test distributed races \
           isas aarch64 lint emulated-bugs attacked
@@ -60,7 +60,7 @@ isas: all .venv-check/ready
 	best=$$(PYTHONPATH=. $(CHECK) -c "from norch.__config__ import *; print(instruction_set())"); \
 	for isa in $(ISAS); do [ $$isa = $$best ] && continue; \
 	    NORCH_ISA=$$isa PYTHONPATH=. $(CHECK) -c "import norch" || { echo "not run: $$isa"; continue; }; \
-	    NORCH_ISA=$$isa $(PYTEST) tests/tables tests/tensor tests/nn tests/optim tests/native/test_products.py $(ARGS) || exit 1; done
+	    NORCH_ISA=$$isa $(PYTEST) tests/tables tests/tensor tests/nn tests/optim tests/native/test_products.py $(CASES) $(ARGS) || exit 1; done
 
 # The suite under AddressSanitizer, LeakSanitizer and UBSan.
 sanitized: library-address .venv-check/ready
