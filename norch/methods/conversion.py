@@ -146,8 +146,10 @@ class ConversionMethods:
         tensor([[1., 2.],
                 [1., 2.]])
         """
-        value = check_operand(src, "copy_")
-        if value._edge is not None and value.device != self.device:
+        value = src if isinstance(src, operation.Tensor) else check_operand(src, "copy_")
+        if value._edge is None:
+            return overwrite(self, lib.assign_tensor, value._ptr)
+        if value.device != self.device:
             src = value = value.to(self.device)  # so that its gradient comes back; C moves others
         return write(self, CopyBackward, (src,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 
