@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
 import reprlib
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Protocol, Sequence, SupportsIndex, Union, overload
@@ -73,6 +74,7 @@ NAMES = {repr(kind)[len("norch.") :] for kind in DTYPES}
 HALVES = (float16, bfloat16)  # floats of 16 bits, which Python and ctypes see as float32
 
 
+@functools.lru_cache(None)
 def promoted(x: dtype, y: dtype) -> dtype:
     """The larger of two dtypes, in the order above; a dtype that holds both for the two pairs of which neither does."""
     both = {x, y}

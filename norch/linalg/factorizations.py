@@ -362,13 +362,17 @@ def eigh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Eigh:
     >>> norch.linalg.eigh(norch.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
     tensor([1., 3.])
     """
-    x = check_matrices("linalg.eigh", A, square=True)
-    if not isinstance(UPLO, str):
-        raise TypeError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(UPLO)}")
-    if UPLO.upper() not in ("L", "U"):
-        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(UPLO)}")
-    parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, UPLO.upper())), x)
+    x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
+    parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, triangle)), x)
     return into(out, Eigh(*derivatives.factored(x, derivatives.EighBackward, parts)), "linalg.eigh")
+
+
+def _triangle_of(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(name)}")
+    if name.upper() not in ("L", "U"):
+        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(name)}")
+    return name.upper()
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Tensor:
@@ -377,7 +381,11 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Tensor:
     >>> norch.linalg.eigvalsh(norch.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    return into(out, eigh(A, UPLO).eigenvalues, "linalg.eigvalsh")
+    x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
+    if x.requires_grad:
+        return into(out, eigh(x, triangle).eigenvalues, "linalg.eigvalsh")
+    (values,) = compute("linalg.eigh", lambda np, a: np.linalg.eigvalsh(a, triangle), x)
+    return into(out, values, "linalg.eigvalsh")
 
 
 def eig(A: Tensor, *, out: Out = None) -> Eigh:
@@ -439,6 +447,8 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
 
 def _svd(np: Any, a: Any, full_matrices: bool) -> Any:
     """NumPy's, which may not end for infinities: they give NaN."""
+    if np.isfinite(a).all():  # most often
+        return tuple(np.linalg.svd(a, full_matrices))
     if np.isnan(a).any():
         raise np.linalg.LinAlgError("SVD did not converge")
     finite = np.isfinite(a).all((-2, -1), keepdims=True)
@@ -452,4 +462,11 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Out = None) -> Tensor:
     >>> norch.linalg.svdvals(norch.tensor([[3.0, 0.0], [0.0, -4.0]]))
     tensor([4., 3.])
     """
-    return into(out, svd(A, full_matrices=False).S, "linalg.svdvals")
+    x = check_matrices("linalg.svdvals", A)
+    if x.requires_grad:
+        return into(out, svd(x, full_matrices=False).S, "linalg.svdvals")
+
+    def values(np: Any, a: Any) -> Any:
+        return np.linalg.svd(a, compute_uv=False) if np.isfinite(a).all() else _svd(np, a, False)[1]
+
+    return into(out, compute("linalg.svdvals", values, x)[0], "linalg.svdvals")

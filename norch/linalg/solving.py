@@ -134,16 +134,22 @@ def pinv(
             [0.0000, 0.0000]])
     """
     x = check_matrices("linalg.pinv", A, square=hermitian)
-    if x.numel() == 0:
-        return into(out, x.mT.clone(), "linalg.pinv")
+    return into(out, _inverted(x, hermitian, atol, rcond if rtol is None else rtol)[0], "linalg.pinv")
+
+
+def _inverted(x: Tensor, hermitian: bool, atol: Any, rtol: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The pseudo-inverses, the singular values, and which of them are large enough."""
     y = x.detach()
+    if x.numel() == 0:
+        values = y.new_zeros([*x.shape[:-2], min(x.shape[-2:])])
+        return x.mT.clone(), values, values > 0
     if hermitian:
         y = y.tril() + y.tril(-1).mT
     u, s, vh = svd(y, full_matrices=False)
-    large = s > _cutoff(x, s, atol, rcond if rtol is None else rtol).unsqueeze(-1)
+    large = s > _cutoff(x, s, atol, rtol).unsqueeze(-1)
     reciprocals = large._choose(large._choose(s, 1.0).reciprocal(), 0.0)
     inverse = (vh.mT * reciprocals.unsqueeze(-2)) @ u.mT
-    return into(out, recorded(inverse, derivatives.PinvBackward, (x,)), "linalg.pinv")
+    return recorded(inverse, derivatives.PinvBackward, (x,)), s, large
 
 
 def _cutoff(x: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
@@ -351,12 +357,13 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise ShapeError(f"linalg.lstsq: {a.dtype} {list(A.shape)} and {b.dtype} {list(B.shape)} do not fit")
     rows, columns = a.shape[-2:]
     rtol = max(rows, columns) * finfo(a.dtype).eps if rcond is None else rcond
-    x = pinv(a, rtol=rtol) @ b
+    inverse, s, large = _inverted(a, False, None, rtol)
+    x = inverse @ b
     rank, values, residuals = a.new_empty([0], dtype=int64), a.new_empty([0]), x.reshape(-1)[:0]
     if driver != "gels":
-        rank = matrix_rank(a, rtol=rtol)
+        rank = large.sum(-1)
     if driver in ("gelsd", "gelss"):
-        values = svdvals(a.detach())
+        values = s
     if rows > columns and driver != "gelsy" and (driver == "gels" or bool((rank == columns).all())):
         residuals = (a @ x - b).square().sum(-2)
     return into(out, Lstsq(x.squeeze(-1) if vector else x, residuals, rank, values), "linalg.lstsq")

@@ -90,6 +90,8 @@ class ConversionMethods:
                 return self
             if isinstance(given, operation.Tensor) and given.dtype is self.dtype and given.device == self.device:
                 return self
+        elif not args and device is dtype is other is memory_format is None and not copy:
+            return self
         if bool in map(type, args):  # non_blocking and copy, one by one
             copy = copy or [value for value in args if isinstance(value, bool)][1:2] == [True]
             args = tuple(value for value in args if not isinstance(value, bool))
