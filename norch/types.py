@@ -202,7 +202,7 @@ class Size(tuple[int, ...]):
 
     def __new__(cls, iterable: Iterable[SupportsIndex] = ()) -> Size:
         size = super().__new__(cls, map(operator.index, iterable))
-        if any(not -(2**63) <= each < 2**63 for each in size):
+        if size and not -(2**63) <= min(size) <= max(size) < 2**63:
             raise RangeError(f"Size: expected integers of 64 bits, got {shown(tuple(size))}")
         return size
 

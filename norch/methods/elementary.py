@@ -19,6 +19,7 @@ from ..autograd.derivatives.special import (
     NextafterBackward,
     RoundedDivBackward,
     SincBackward,
+    trigamma,
     zeta,
 )
 from ..autograd.functions import SignBackward
@@ -351,8 +352,8 @@ class ElementaryMethods:
         order = one_size(n, "polygamma")
         if order < 0:
             raise RuntimeError(f"polygamma: n must not be negative, got {order}")
-        if order == 0:
-            return self.digamma()
+        if order < 2:
+            return trigamma(self) if order else self.digamma()
         return zeta(order + 1.0, self) * ((-1.0) ** (order + 1) * (math.gamma(order + 1) if order < 170 else math.inf))
 
     def mvlgamma(self: Tensor, p: int) -> Tensor:
