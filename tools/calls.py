@@ -239,7 +239,7 @@ ROWS = {
         norch.block_diag(x, y)
         norch.kron(x, y)
         norch.linalg.lu_factor(x)
-        norch.linalg.solve_triangular(x, y, upper=True)
+        x.triangular_solve(y)
         norch.linalg.norm(x)
         norch.linalg.matrix_norm(x)
         """,
@@ -315,7 +315,7 @@ REASONS = {
         x.round_()
         """,
     "the triangle, then what it solves": """
-        norch.linalg.solve_triangular(x, y, upper=True)
+        x.triangular_solve(y)
         """,
     "the factors, then whether a pivot is 0": """
         norch.linalg.lu_factor(x)

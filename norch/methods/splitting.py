@@ -93,8 +93,7 @@ class SplittingMethods:
         >>> norch.arange(5).split_with_sizes([2, 3])
         (tensor([0, 1]), tensor([2, 3, 4]))
         """
-        given = split_sizes if isinstance(split_sizes, (list, tuple)) else [split_sizes]
-        return self.split(given, dim)
+        return self.split(sizes_of((split_sizes,), "split_with_sizes"), dim)
 
     def tensor_split(
         self: Tensor,

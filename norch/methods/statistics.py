@@ -18,7 +18,7 @@ from ..functions.creation import linspace
 from ..operation import address, check_floating, check_tensor, recorded, several, wrap
 from ..precision import in_float32
 from ..return_types import PICKED, Picked, printed
-from ..types import bool_, float32, float64, int64, shown
+from ..types import bool_, float32, float64, shown
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
