@@ -291,7 +291,7 @@ def _same_shape(x: Tensor, result: Tensor, name: str) -> Tensor:
 
 @functools.lru_cache(256)
 def _kronecker_sizes(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The sizes [a, 1, b, 1, ...] and [1, c, 1, d, ...] of what `kron` multiplies, and [a c, b d, ...] of its result."""
+    """The sizes [a, 1, b, 1, ...] and [1, c, 1, d, ...] of the operands of kron, and [a c, b d, ...] of the result."""
     rank = max(len(x), len(y))
     x, y = ((1,) * (rank - len(sizes)) + tuple(sizes) for sizes in (x, y))
     wide = tuple(size for a in x for size in (a, 1))
