@@ -247,8 +247,16 @@ def _pair(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor, 
         b = b.unsqueeze(-1)
     if b.shape[-2 if left else -1] != a.shape[-1]:
         raise ShapeError(f"{name}: shapes {list(A.shape)} and {list(B.shape)} do not fit")
-    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name=name)
-    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]]), vector
+    return (*_expanded(name, a, b), vector)
+
+
+def _expanded(name: str, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Matrices with the same leading sizes, to which both broadcast. Raises ShapeError if they do not fit."""
+    of_a, of_b = a.shape[:-2], b.shape[:-2]
+    if of_a == of_b:
+        return a, b
+    batch = broadcast_shapes(of_a, of_b, name=name)
+    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]])
 
 
 def solved(a: Tensor, b: Tensor) -> Tensor:
@@ -300,8 +308,7 @@ def triangle_and_sides(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Ten
     if a.dtype is not b.dtype or b.shape[-2 if left else -1] != a.shape[-1]:
         given = f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
         raise ShapeError(f"{name}: expected one dtype and shapes that fit, got {given}")
-    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name=name)
-    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]])
+    return _expanded(name, a, b)
 
 
 def substituted(a: Tensor, b: Tensor, upper: bool) -> Tensor:
