@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
 import reprlib
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Protocol, Sequence, SupportsIndex, Union, overload
@@ -73,6 +74,7 @@ NAMES = {repr(kind)[len("norch.") :] for kind in DTYPES}
 HALVES = (float16, bfloat16)  # floats of 16 bits, which Python and ctypes see as float32
 
 
+@functools.lru_cache(None)
 def promoted(x: dtype, y: dtype) -> dtype:
     """The larger of two dtypes, in the order above; a dtype that holds both for the two pairs of which neither does."""
     both = {x, y}
@@ -200,7 +202,7 @@ class Size(tuple[int, ...]):
 
     def __new__(cls, iterable: Iterable[SupportsIndex] = ()) -> Size:
         size = super().__new__(cls, map(operator.index, iterable))
-        if any(not -(2**63) <= each < 2**63 for each in size):
+        if size and not -(2**63) <= min(size) <= max(size) < 2**63:
             raise RangeError(f"Size: expected integers of 64 bits, got {shown(tuple(size))}")
         return size
 

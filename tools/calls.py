@@ -41,6 +41,7 @@ ROWS = {
         norch.eye(8)
         norch.arange(8)
         norch.linspace(0, 1, 8)
+        norch.tril_indices(8, 8)
         norch.tensor([1.0, 2.0])
         norch.zeros_like(x)
         norch.ones_like(x)
@@ -86,6 +87,9 @@ ROWS = {
         x.nan_to_num()
         x.sinc()
         x.logit()
+        x.nan_to_num_()
+        x.round_()
+        norch.polygamma(1, x)
         x.float()
         x.double()
         x.to("cpu")
@@ -120,6 +124,8 @@ ROWS = {
         x.unbind()
         x.split(2)
         x.chunk(4)
+        x.tensor_split(3)
+        x.tensor_split((2, 5))
         list(v)
         list(n)
         x.unfold(0, 2, 2)
@@ -231,12 +237,19 @@ ROWS = {
         norch.inner(x, y)
         norch.cross(x[:3], y[:3], dim=0)
         norch.block_diag(x, y)
+        norch.kron(x, y)
+        norch.linalg.lu_factor(x)
+        x.triangular_solve(y)
         norch.linalg.norm(x)
         norch.linalg.matrix_norm(x)
         """,
     "functions": """
         F.relu(x)
         F.gelu(x)
+        F.silu(x, inplace=True)
+        F.leaky_relu_(x)
+        F.hardtanh_(x)
+        F.threshold_(x, 0.1, 0.2)
         F.softmax(x, dim=1)
         F.linear(x, y, v)
         F.mse_loss(x, y)
@@ -276,6 +289,7 @@ REASONS = {
         x[2] = v
         """,
     "views, then the kernel": """
+        norch.kron(x, y)
         x.index_add(0, rows, x[:4])
         x.index_put((rows,), x[:4])
         x.put(rows, v[:4])
@@ -295,6 +309,16 @@ REASONS = {
         x.quantile(0.5, 1)
         norch.allclose(x, y)
         F.dropout(x, 0.5)
+        """,
+    "the result, written over the tensor": """
+        x.nan_to_num_()
+        x.round_()
+        """,
+    "the triangle, then what it solves": """
+        x.triangular_solve(y)
+        """,
+    "the factors, then whether a pivot is 0": """
+        norch.linalg.lu_factor(x)
         """,
     "a comparison, then its reduction": """
         x.count_nonzero()

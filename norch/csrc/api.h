@@ -258,6 +258,13 @@ API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadc
 API Tensor* cross_tensor(Tensor* tensor1, Tensor* tensor2, int64_t axis);  // of vectors along an axis of size 3
 // a^-1 b for triangles a [..., n, n] and b [..., n, k] of the same leading sizes
 API Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper);
+// Three results: L and U of matrices [..., m, n] on the CPU in one, the row (int32, from 1) that each was swapped with,
+// and the number (from 1) of the first pivot that is 0. Without `swaps` rows stay in place.
+API Results* lu_tensor(Tensor* tensor, int32_t swaps);
+// The permutations [..., rows, rows] that such rows stand for.
+API Tensor* permutation_of_pivots(Tensor* pivots, int64_t rows, int32_t dtype);
+// The rows and columns [2, n], int64, of what is on and below (or above) a diagonal of a matrix.
+API Tensor* triangle_places_tensor(int64_t rows, int64_t columns, int64_t diagonal, int32_t upper);
 // dot, mv, mm, bmm or outer (PRODUCTS in api/matmul.cpp), which say the ranks that they take; beta * x + alpha * that,
 // with null for a beta or alpha of 1
 API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
-from .._C import ShapeError, device_name, device_number
-from ..arguments import packed_list, plain_number, sizes_of
+from .._C import ShapeError, device_name, device_number, lib
+from ..arguments import one_size, packed_list, plain_number, sizes_of
+from ..operation import wrap
 from ..packing import filled, uninitialized
-from ..types import DType, Operand, bool_, check_dtype, float64, int64, layout
+from ..types import DType, Operand, check_dtype, float64, int64, layout
 from .creation import evenly_spaced, floating, made, permuted_empty
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _places(row, col, "tril_indices", dtype, device, layout, pin_memory, lambda x: x.tril(offset))
+    return _places("tril_indices", row, col, offset, False, dtype, device, layout, pin_memory)
 
 
 def triu_indices(
@@ -160,23 +161,27 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _places(row, col, "triu_indices", dtype, device, layout, pin_memory, lambda x: x.triu(offset))
+    return _places("triu_indices", row, col, offset, True, dtype, device, layout, pin_memory)
 
 
 def _places(
+    name: str,
     row: int,
     col: int,
-    name: str,
+    offset: int,
+    upper: bool,
     dtype: DType | None,
     device: str | None,
     layout: layout | None,
     pin_memory: bool,
-    part: Any,
 ) -> Tensor:
-    """Where the part of a matrix of ones is: found on the CPU, for nonzero would wait for another device."""
-    shape = sizes_of((row, col), name)
-    if min(shape) < 0:
+    """Where a triangle of a matrix is."""
+    rows, columns, diagonal = (one_size(size, name) for size in (row, col, offset))
+    if rows < 0 or columns < 0:
         raise RuntimeError(f"{name}: sizes cannot be negative: got {row} and {col}")
     kind = int64 if dtype is None else check_dtype(dtype)
-    found = part(filled(shape, True, bool_, "cpu")).nonzero().t().contiguous()
-    return made(found.to(kind).to(device_name(device_number(device))), name, False, pin_memory, layout)
+    found = wrap(lib.triangle_places_tensor(rows, columns, diagonal, upper))
+    number = device_number(device)
+    if kind is not int64 or number:
+        found = found.to(kind).to(device_name(number))
+    return made(found, name, False, pin_memory, layout)

@@ -1,6 +1,6 @@
 """Linear algebra, as torch.linalg: factorizations, equations, norms and products of matrices, all in batches.
 
-NumPy's LAPACK computes what needs more than products, on the CPU; without NumPy these functions raise ImportError.
+NumPy's LAPACK computes what needs more than products and LU, on the CPU; without NumPy it raises ImportError.
 """
 
 from __future__ import annotations

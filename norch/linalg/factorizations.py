@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
-from .._C import ShapeError
+from .._C import ShapeError, lib
 from ..arguments import flags
 from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.joining import cat
 from ..functions.out import Out, into
-from ..operation import check_tensor, own, recorded
+from ..operation import check_tensor, own, recorded, several, wrap
 from ..return_types import printed
 from ..types import int32, shown
 from .lapack import LinAlgError, check_matrices, check_real, compute
@@ -270,49 +270,42 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, o
     tensor(1, dtype=norch.int32)
     """
     x = check_matrices("linalg.lu_factor", A)
-    lower, upper, pivots, info = _factored(x, pivot)
+    if x.requires_grad:
+        lower, upper, pivots, info = _factored(x, pivot)
+        whole = _joined(lower.tril(-1), upper.triu())
+    else:
+        whole, pivots, info = _eliminated(x, pivot)
     if check_errors and bool((info > 0).any()):
         raise LinAlgError(f"linalg.lu_factor: pivot {int(info.max())} is 0, the matrix is singular")
-    rows, columns = x.shape[-2:]
-    below, above = lower.tril(-1), upper.triu()
+    return into(out, LUFactorEx(whole, pivots, info), "linalg.lu_factor")
+
+
+def _joined(below: Tensor, above: Tensor) -> Tensor:
+    """What is below the diagonal [..., m, k] and above it [..., k, n] in one matrix [..., m, n]."""
+    rows, columns = below.shape[-2], above.shape[-1]
     if rows > columns:
-        above = cat([above, x.new_zeros([*x.shape[:-2], rows - columns, columns])], -2)
+        above = cat([above, above.new_zeros([*above.shape[:-2], rows - columns, columns])], -2)
     elif rows < columns:
-        below = cat([below, x.new_zeros([*x.shape[:-2], rows, columns - rows])], -1)
-    return into(out, LUFactorEx(below + above, pivots, info), "linalg.lu_factor")
+        below = cat([below, below.new_zeros([*below.shape[:-2], rows, columns - rows])], -1)
+    return below + above
+
+
+def _eliminated(x: Tensor, pivot: bool) -> list[Tensor]:
+    """L and U in one matrix, pivots and info, outside of any graph."""
+    found = several(lib.lu_tensor(x.detach().to("cpu")._ptr, pivot))
+    return found if x.device == "cpu" else [part.to(x.device) for part in found]
 
 
 def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """L, U, pivots and info. The square of the first rows and columns is factored, the rest is solved for."""
-
-    def eliminate(np: Any, a: Any) -> Any:
-        """Gauss's elimination by columns, of all matrices at once."""
-        a = np.array(stacked(a))
-        count, size, every = len(a), min(a.shape[1:]), np.arange(len(a))
-        pivots, info = np.empty((count, size), np.int32), np.zeros(count, np.int32)
-        for j in range(size):
-            best = j + np.abs(a[:, j:, j]).argmax(1) if pivot else np.full(count, j)
-            pivots[:, j] = best + 1
-            row = a[:, j].copy()
-            a[:, j] = a[every, best]
-            a[every, best] = row
-            head = a[:, j, j, None]
-            info[(info == 0) & (head[:, 0] == 0)] = j + 1
-            a[:, j + 1 :, j] /= np.where(head == 0, 1, head)
-            a[:, j + 1 :, j + 1 :] -= a[:, j + 1 :, j, None] * a[:, j, None, j + 1 :]
-        batch = shape[:-2]
-        return a.reshape(shape), pivots.reshape(*batch, size), info.reshape(batch)
-
-    shape = tuple(x.shape)
-    rows, columns = shape[-2:]
+    """L, U, pivots and info. In a graph, the square of the first rows and columns is factored, the rest solved for."""
+    whole, pivots, info = _eliminated(x, pivot)
+    rows, columns = x.shape[-2:]
     size = min(rows, columns)
-    whole, pivots, info = compute("linalg.lu", eliminate, x)
-    one = eye(size, dtype=x.dtype, device=x.device)
-    square = whole[..., :size, :size]
-    lower, upper = square.tril(-1) + one, square.triu()
+    one = eye(rows, size, dtype=x.dtype, device=x.device)
+    lower, upper = whole[..., :size].tril(-1) + one, whole[..., :size, :].triu()
     if not x.requires_grad:
-        left, right = whole[..., size:, :size], whole[..., :size, size:]
-        return cat([lower, left], -2), cat([upper, right], -1), pivots, info
+        return lower, upper, pivots, info
+    lower, upper = lower[..., :size, :], upper[..., :size]
     y = permutation_of(pivots, x).mT @ x if pivot else x
     lower, upper = derivatives.factored(y[..., :size, :size], derivatives.LuBackward, [lower, upper])
     if columns > size:
@@ -334,20 +327,8 @@ def permutation_of(pivots: Tensor, like: Tensor) -> Tensor:
     if check_tensor(pivots, "linalg.lu").dtype is not int32 or pivots.shape[:-1] != like.shape[:-2] or not pivots.ndim:
         given = f"{pivots.dtype} of shape {list(pivots.shape)}"
         raise RuntimeError(f"linalg.lu: expected pivots of int32 for matrices of shape {list(like.shape)}, got {given}")
-    if not bool((pivots > 0).logical_and(pivots <= rows).all()):
-        raise RuntimeError(f"linalg.lu: expected pivots from 1 to {rows}, got {pivots}")
-
-    def permute(np: Any, swaps: Any) -> Any:
-        flat = stacked(swaps, 1)
-        order = np.tile(np.arange(rows), (len(flat), 1))
-        every = np.arange(len(flat))
-        for j in range(flat.shape[1]):
-            other = flat[:, j] - 1
-            order[every, j], order[every, other] = order[every, other], order[every, j].copy()
-        return (order[:, None, :] == np.arange(rows)[:, None]).reshape(*swaps.shape[:-1], rows, rows)
-
-    (permutation,) = compute("linalg.lu", permute, pivots)
-    return permutation.to(like.dtype)
+    permutation = wrap(lib.permutation_of_pivots(pivots.to("cpu")._ptr, rows, like.dtype.number))
+    return permutation.to(like.device)
 
 
 # ---- Eigenvalues ------------------------------------------------------------------------------------------------
@@ -362,13 +343,17 @@ def eigh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Eigh:
     >>> norch.linalg.eigh(norch.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
     tensor([1., 3.])
     """
-    x = check_matrices("linalg.eigh", A, square=True)
-    if not isinstance(UPLO, str):
-        raise TypeError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(UPLO)}")
-    if UPLO.upper() not in ("L", "U"):
-        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(UPLO)}")
-    parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, UPLO.upper())), x)
+    x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
+    parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, triangle)), x)
     return into(out, Eigh(*derivatives.factored(x, derivatives.EighBackward, parts)), "linalg.eigh")
+
+
+def _triangle_of(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(name)}")
+    if name.upper() not in ("L", "U"):
+        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(name)}")
+    return name.upper()
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Tensor:
@@ -377,7 +362,11 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Tensor:
     >>> norch.linalg.eigvalsh(norch.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    return into(out, eigh(A, UPLO).eigenvalues, "linalg.eigvalsh")
+    x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
+    if x.requires_grad:
+        return into(out, eigh(x, triangle).eigenvalues, "linalg.eigvalsh")
+    (values,) = compute("linalg.eigh", lambda np, a: np.linalg.eigvalsh(a, triangle), x)
+    return into(out, values, "linalg.eigvalsh")
 
 
 def eig(A: Tensor, *, out: Out = None) -> Eigh:
@@ -439,6 +428,8 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
 
 def _svd(np: Any, a: Any, full_matrices: bool) -> Any:
     """NumPy's, which may not end for infinities: they give NaN."""
+    if np.isfinite(a).all():  # most often
+        return tuple(np.linalg.svd(a, full_matrices))
     if np.isnan(a).any():
         raise np.linalg.LinAlgError("SVD did not converge")
     finite = np.isfinite(a).all((-2, -1), keepdims=True)
@@ -452,4 +443,11 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Out = None) -> Tensor:
     >>> norch.linalg.svdvals(norch.tensor([[3.0, 0.0], [0.0, -4.0]]))
     tensor([4., 3.])
     """
-    return into(out, svd(A, full_matrices=False).S, "linalg.svdvals")
+    x = check_matrices("linalg.svdvals", A)
+    if x.requires_grad:
+        return into(out, svd(x, full_matrices=False).S, "linalg.svdvals")
+
+    def values(np: Any, a: Any) -> Any:
+        return np.linalg.svd(a, compute_uv=False) if np.isfinite(a).all() else _svd(np, a, False)[1]
+
+    return into(out, compute("linalg.svdvals", values, x)[0], "linalg.svdvals")

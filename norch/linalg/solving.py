@@ -134,16 +134,22 @@ def pinv(
             [0.0000, 0.0000]])
     """
     x = check_matrices("linalg.pinv", A, square=hermitian)
-    if x.numel() == 0:
-        return into(out, x.mT.clone(), "linalg.pinv")
+    return into(out, _inverted(x, hermitian, atol, rcond if rtol is None else rtol)[0], "linalg.pinv")
+
+
+def _inverted(x: Tensor, hermitian: bool, atol: Any, rtol: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The pseudo-inverses, the singular values, and which of them are large enough."""
     y = x.detach()
+    if x.numel() == 0:
+        values = y.new_zeros([*x.shape[:-2], min(x.shape[-2:])])
+        return x.mT.clone(), values, values > 0
     if hermitian:
         y = y.tril() + y.tril(-1).mT
     u, s, vh = svd(y, full_matrices=False)
-    large = s > _cutoff(x, s, atol, rcond if rtol is None else rtol).unsqueeze(-1)
+    large = s > _cutoff(x, s, atol, rtol).unsqueeze(-1)
     reciprocals = large._choose(large._choose(s, 1.0).reciprocal(), 0.0)
     inverse = (vh.mT * reciprocals.unsqueeze(-2)) @ u.mT
-    return into(out, recorded(inverse, derivatives.PinvBackward, (x,)), "linalg.pinv")
+    return recorded(inverse, derivatives.PinvBackward, (x,)), s, large
 
 
 def _cutoff(x: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
@@ -241,8 +247,16 @@ def _pair(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor, 
         b = b.unsqueeze(-1)
     if b.shape[-2 if left else -1] != a.shape[-1]:
         raise ShapeError(f"{name}: shapes {list(A.shape)} and {list(B.shape)} do not fit")
-    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name=name)
-    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]]), vector
+    return (*_expanded(name, a, b), vector)
+
+
+def _expanded(name: str, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Matrices with the same leading sizes, to which both broadcast. Raises ShapeError if they do not fit."""
+    of_a, of_b = a.shape[:-2], b.shape[:-2]
+    if of_a == of_b:
+        return a, b
+    batch = broadcast_shapes(of_a, of_b, name=name)
+    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]])
 
 
 def solved(a: Tensor, b: Tensor) -> Tensor:
@@ -294,8 +308,7 @@ def triangle_and_sides(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Ten
     if a.dtype is not b.dtype or b.shape[-2 if left else -1] != a.shape[-1]:
         given = f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
         raise ShapeError(f"{name}: expected one dtype and shapes that fit, got {given}")
-    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name=name)
-    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]])
+    return _expanded(name, a, b)
 
 
 def substituted(a: Tensor, b: Tensor, upper: bool) -> Tensor:
@@ -351,12 +364,13 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise ShapeError(f"linalg.lstsq: {a.dtype} {list(A.shape)} and {b.dtype} {list(B.shape)} do not fit")
     rows, columns = a.shape[-2:]
     rtol = max(rows, columns) * finfo(a.dtype).eps if rcond is None else rcond
-    x = pinv(a, rtol=rtol) @ b
+    inverse, s, large = _inverted(a, False, None, rtol)
+    x = inverse @ b
     rank, values, residuals = a.new_empty([0], dtype=int64), a.new_empty([0]), x.reshape(-1)[:0]
     if driver != "gels":
-        rank = matrix_rank(a, rtol=rtol)
+        rank = large.sum(-1)
     if driver in ("gelsd", "gelss"):
-        values = svdvals(a.detach())
+        values = s
     if rows > columns and driver != "gelsy" and (driver == "gels" or bool((rank == columns).all())):
         residuals = (a @ x - b).square().sum(-2)
     return into(out, Lstsq(x.squeeze(-1) if vector else x, residuals, rank, values), "linalg.lstsq")

@@ -57,7 +57,13 @@ class ActivationMethods:
         >>> norch.tensor([-1.0, 2.0]).threshold(0.5, 9.0)
         tensor([9., 2.])
         """
-        if self.dtype is bool_:
-            raise RuntimeError("threshold: expected numbers, got norch.bool")
-        limit, filling = (fitting(number, self.dtype, "threshold") for number in (threshold, value))
-        return kernels.threshold(self, limit, filling)
+        return above(self, threshold, value)
+
+
+def above(x: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x where x > threshold, `value` elsewhere; `inplace` writes it into x."""
+    kind = x.dtype
+    if kind is bool_:
+        raise RuntimeError("threshold: expected numbers, got norch.bool")
+    limit, filling = fitting(threshold, kind, "threshold"), fitting(value, kind, "threshold")
+    return kernels.threshold(x, limit, filling, inplace=inplace)

@@ -90,6 +90,8 @@ class ConversionMethods:
                 return self
             if isinstance(given, operation.Tensor) and given.dtype is self.dtype and given.device == self.device:
                 return self
+        elif not args and device is dtype is other is memory_format is None and not copy:
+            return self
         if bool in map(type, args):  # non_blocking and copy, one by one
             copy = copy or [value for value in args if isinstance(value, bool)][1:2] == [True]
             args = tuple(value for value in args if not isinstance(value, bool))
@@ -146,8 +148,10 @@ class ConversionMethods:
         tensor([[1., 2.],
                 [1., 2.]])
         """
-        value = check_operand(src, "copy_")
-        if value._edge is not None and value.device != self.device:
+        value = src if isinstance(src, operation.Tensor) else check_operand(src, "copy_")
+        if value._edge is None:
+            return overwrite(self, lib.assign_tensor, value._ptr)
+        if value.device != self.device:
             src = value = value.to(self.device)  # so that its gradient comes back; C moves others
         return write(self, CopyBackward, (src,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from ..autograd.derivatives.special import (
     NextafterBackward,
     RoundedDivBackward,
     SincBackward,
+    trigamma,
     zeta,
 )
 from ..autograd.functions import SignBackward
@@ -28,7 +30,7 @@ from ..operation import check_floating, check_operand, check_tensor, computed, r
 from ..packing import counting
 from ..precision import in_float32
 from ..return_types import printed
-from ..types import HALVES, Operand, float64, int16, int32, shown
+from ..types import HALVES, Operand, dtype, float64, int16, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place
 
@@ -239,11 +241,8 @@ class ElementaryMethods:
                 raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
         if not self.is_floating_point():
             return self.clone()
-        largest = limits_of(self.dtype).max
-        chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-        numbers = [math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen]
-        clamps = numbers[1:] == [largest, -largest]
-        return recorded(wrap(lib.nan_to_num_tensor(self._ptr, *numbers, clamps)), NanToNumBackward, (self,))
+        numbers = _replacements(self.dtype, nan, posinf, neginf)
+        return recorded(wrap(lib.nan_to_num_tensor(self._ptr, *numbers)), NanToNumBackward, (self,))
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.
@@ -353,8 +352,8 @@ class ElementaryMethods:
         order = one_size(n, "polygamma")
         if order < 0:
             raise RuntimeError(f"polygamma: n must not be negative, got {order}")
-        if order == 0:
-            return self.digamma()
+        if order < 2:
+            return trigamma(self) if order else self.digamma()
         return zeta(order + 1.0, self) * ((-1.0) ** (order + 1) * (math.gamma(order + 1) if order < 170 else math.inf))
 
     def mvlgamma(self: Tensor, p: int) -> Tensor:
@@ -460,6 +459,17 @@ class ElementaryMethods:
         tensor([1, 2])
         """
         return self.clamp_(max=max)
+
+
+@functools.lru_cache(256)
+def _replacements(
+    kind: dtype, nan: float | None, posinf: float | None, neginf: float | None
+) -> tuple[float, float, float, bool]:
+    """What stands for NaN and the infinities in a dtype, and whether the latter are its limits: then x is clamped."""
+    largest = limits_of(kind).max
+    chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
+    for_nan, above, below = (math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen)
+    return for_nan, above, below, (above, below) == (largest, -largest)
 
 
 def _add_into(x: Tensor, y: Any, alpha: float) -> Tensor:

@@ -125,8 +125,10 @@ def in_place(method: Callable[P, Tensor]) -> Callable[P, Tensor]:
     name = f"{method.__name__}_"
 
     def method_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        recording = mode.enabled and any(map(edge, (self, *args, *kwargs.values())))
+        recording = mode.enabled and (self._edge is not None or any(map(edge, (*args, *kwargs.values()))))
         result = method(self.clone() if recording else self, *args, **kwargs)  # type: ignore[arg-type]
+        if lib.same_kind(result._ptr, self._ptr):
+            return self.copy_(result)
         if result.dtype is not self.dtype and not can_cast(result.dtype, self.dtype):
             raise RuntimeError(f"{name}: result type {result.dtype} cannot be cast to {self.dtype}, the tensor's own")
         if result.shape != self.shape:

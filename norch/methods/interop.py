@@ -248,7 +248,7 @@ def as_tensor(data: object, dtype: DType | None = None, device: str | None = Non
     found: Tensor | None = data if isinstance(data, operation.Tensor) else shared(data)
     if found is None:
         return tensor_of(data, None if dtype is None else check_dtype(dtype), device or "cpu")
-    return found.to(device, dtype)
+    return found if device is dtype is None else found.to(device, dtype)
 
 
 @flags

@@ -326,7 +326,8 @@ class ReductionMethods:
         >>> norch.tensor([1, 2, 3]).cumprod_(0)
         tensor([1, 2, 6])
         """
-        return self.copy_(self.clone().cumprod(dim, dtype=_own_dtype("cumprod_", self, dtype)))
+        x = self if self._edge is None else self.clone()  # whose old values the derivative takes
+        return self.copy_(x.cumprod(dim, dtype=_own_dtype("cumprod_", self, dtype)))
 
 
 def _own_dtype(name: str, x: Tensor, dtype: DType | None) -> DType:

@@ -39,7 +39,7 @@ class SplittingMethods:
         given = split_size_or_sections if split_size is None else split_size
         total = shape[axis]
         if isinstance(given, (list, tuple)):
-            sizes = sizes_of((list(given),), "split")
+            sizes = sizes_of((given,), "split")
             if sum(sizes) != total or min(sizes, default=0) < 0:
                 raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {dim}")
         else:
@@ -137,7 +137,10 @@ class SplittingMethods:
                 for part in _countable(range(1, count), "tensor_split")
             ]
         bounds = [0, *(slice(bound).indices(total)[1] for bound in inner), total]
-        return tuple(self.narrow(axis, start, max(end - start, 0)) for start, end in zip(bounds, bounds[1:]))
+        sizes = [end - start for start, end in zip(bounds, bounds[1:])]
+        if min(sizes) >= 0:
+            return _parts(self, axis, sizes)
+        return tuple(self.narrow(axis, start, max(size, 0)) for start, size in zip(bounds, sizes))
 
     def hsplit(self: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
         """Parts along the second dimension, or the only one: equal ones, or those between indices, as `tensor_split`.

@@ -18,7 +18,7 @@ from ..functions.creation import linspace
 from ..operation import address, check_floating, check_tensor, recorded, several, wrap
 from ..precision import in_float32
 from ..return_types import PICKED, Picked, printed
-from ..types import bool_, float32, float64, int64, shown
+from ..types import bool_, float32, float64, shown
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -349,16 +349,16 @@ def histogram_of(
         ends = None if bounds is None else bounds[2 * d : 2 * d + 2]
         low, high = _range_of(name, x.select(1, d), given, ends, 0.5)
         edges.append(linspace(low, high, given + 1, dtype=x.dtype, device=x.device))
-    place, inside = x.new_zeros(x.shape[0], dtype=int64), x.new_ones(x.shape[0], dtype=bool_)
+    place: Any = 0
+    inside: Any = True
     for d, edge in enumerate(edges):
         value, last = x.select(1, d), edge.shape[0] - 2
-        found = bins_of(edge, value, right=True) - 1
-        inside = inside.logical_and(value >= edge.select(0, 0)).logical_and(value <= edge.select(0, last + 1))
-        place = place * (last + 1) + found.clamp(0, last)  # the last bin includes its upper edge
+        found = (bins_of(edge, value, right=True) - 1).clamp(0, last)  # the last bin includes its upper edge
+        within = (value >= edge.select(0, 0)).logical_and(value <= edge.select(0, last + 1))
+        place, inside = (place * (last + 1) + found, inside.logical_and(within)) if d else (found, within)
     sizes = [edge.shape[0] - 1 for edge in edges]
-    amounts = x.new_ones(x.shape[0]) if weight is None else weight.detach().reshape(-1)
-    chosen = inside.nonzero().reshape(-1)
-    hist = x.new_zeros(math.prod(sizes)).scatter_add_(0, place.take(chosen), amounts.take(chosen)).reshape(sizes)
+    amounts = inside.to(x.dtype) if weight is None else inside._choose(weight.detach().reshape(-1), 0.0)
+    hist = x.new_zeros(math.prod(sizes)).scatter_add_(0, place, amounts).reshape(sizes)
     if density:
         hist = hist / hist.sum()
         for d, edge in enumerate(edges):

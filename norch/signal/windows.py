@@ -215,7 +215,8 @@ def made(
 def _cosines(name: str, size: int, factors: tuple[float, ...], sym: bool, options: dict[str, Any]) -> Tensor:
     def values() -> Tensor:
         x = _points(0.0, 2.0 * math.pi / _steps(size, sym), size)
-        return sum(((-1.0) ** i * factor) * (x * float(i)).cos() for i, factor in enumerate(factors))  # type: ignore
+        waves = [((-1.0) ** i * factor) * (x * float(i)).cos() for i, factor in enumerate(factors) if i]
+        return sum(waves, factors[0]) if waves else x.new_full(x.shape, factors[0])  # type: ignore[return-value]
 
     return _window(name, size, options, values)
 

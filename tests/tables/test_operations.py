@@ -62,6 +62,7 @@ TESTED_BY_THEMSELVES = {
     "IgammaBackward",  # tests/tensor/test_special.py, as all of SPECIAL_OPS
     "IgammacBackward",
     "ZetaBackward",
+    "TrigammaBackward",
     "Xlog1pyBackward",
     "ErfcxBackward",
     "NdtrBackward",

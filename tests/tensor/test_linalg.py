@@ -112,16 +112,64 @@ def test_without_numpy_the_error_says_what_to_install(monkeypatch):
     assert linalg.matrix_norm(norch.eye(2)).item() == pytest.approx(math.sqrt(2))
 
 
+SHAPES = [(3, 3), (2, 4, 4), (0, 0), (2, 0, 0), (0, 3, 3)]
+TALL_AND_WIDE = [*SHAPES, (5, 3), (2, 3, 5), (0, 3), (3, 0)]
+
+
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64])
+@pytest.mark.parametrize("shape", [*TALL_AND_WIDE, (70, 70), (2, 40, 100), (100, 40)])
+def test_lu(shape, dtype):
+    a = drawn(*shape).to(dtype)
+    size, tolerance = min(shape[-2:]), {"atol": 1e-4 if dtype is norch.float32 else 1e-11, "rtol": 0}
+    p, lower, upper = linalg.lu(a)
+    assert (p @ lower @ upper).allclose(a, **tolerance)
+    assert lower.shape == (*shape[:-1], size) and upper.shape == (*shape[:-2], size, shape[-1])
+    assert lower.tril().equal(lower) and upper.triu().equal(upper) and bool((lower.abs() <= 1).all())
+    whole, pivots, info = linalg.lu_factor_ex(a)
+    assert pivots.dtype is info.dtype is norch.int32 and info.tolist() == norch.zeros(shape[:-2]).tolist()
+    unpacked = norch.lu_unpack(whole, pivots)
+    assert all(part.equal(same) for part, same in zip(unpacked, (p, lower, upper)))
+    graph = linalg.lu_factor_ex(a.clone().requires_grad_())
+    assert graph.LU.detach().allclose(whole, **tolerance) and graph.pivots.equal(pivots)
+
+
+def test_lu_of_singular_matrices_and_without_pivots():
+    a = norch.tensor([[[0.0, 2.0], [0.0, 3.0]], [[1.0, 2.0], [3.0, 7.0]]])
+    assert linalg.lu_factor_ex(a).info.tolist() == [1, 0]
+    with pytest.raises(linalg.LinAlgError, match="pivot 1 is 0"):
+        linalg.lu_factor(a)
+    p, lower, upper = linalg.lu(a[1], pivot=False)
+    assert p.numel == 0 and lower.tolist() == [[1.0, 0.0], [3.0, 1.0]] and upper.tolist() == [[1.0, 2.0], [0.0, 1.0]]
+    kept = a.mT.clone()
+    assert linalg.lu(kept.mT).U.shape == a.shape and kept.mT.equal(a)
+    for wrong in (0, 3):
+        with pytest.raises(RuntimeError, match=f"pivots from 1 to 2, got {wrong}"):
+            norch.lu_unpack(a[1], norch.tensor([1, wrong], dtype=norch.int32))
+    with pytest.raises(RuntimeError, match="at most 2 pivots, got 3"):
+        norch.lu_unpack(a[1], norch.tensor([1, 2, 2], dtype=norch.int32))
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("unitriangular", [False, True])
+@pytest.mark.parametrize("size", [4, 32, 75])
+def test_triangular_solution(upper, unitriangular, size):
+    a, b = drawn(2, size, size) / size + 3 * norch.eye(size), drawn(size, 2)
+    triangle = a.triu() if upper else a.tril()
+    if unitriangular:
+        triangle = triangle - triangle.diagonal(0, -2, -1).diag_embed() + norch.eye(size)
+    x = linalg.solve_triangular(a, b, upper=upper, unitriangular=unitriangular)
+    close(triangle @ x, b.expand(2, size, 2))
+    close(b.triangular_solve(a, upper, unitriangular=unitriangular).solution, x)
+    y = linalg.solve_triangular(a, b.T, upper=upper, unitriangular=unitriangular, left=False)
+    close(y @ triangle, b.T.expand(2, 2, size))
+
+
 # ---- What NumPy's LAPACK computes ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def lapack():
     pytest.importorskip("numpy")
-
-
-SHAPES = [(3, 3), (2, 4, 4), (0, 0), (2, 0, 0), (0, 3, 3)]
-TALL_AND_WIDE = [*SHAPES, (5, 3), (2, 3, 5), (0, 3), (3, 0)]
 
 
 def unit(x):
@@ -141,20 +189,6 @@ def test_inverse_and_solution(shape, lapack):
     close(a.cholesky(upper=True).cholesky_inverse(upper=True), linalg.inv(a))
 
 
-@pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("unitriangular", [False, True])
-def test_triangular_solution(upper, unitriangular, lapack):
-    a, b = drawn(2, 4, 4) + 3 * norch.eye(4), drawn(4, 2)
-    triangle = a.triu() if upper else a.tril()
-    if unitriangular:
-        triangle = triangle - triangle.diagonal(0, -2, -1).diag_embed() + norch.eye(4)
-    x = linalg.solve_triangular(a, b, upper=upper, unitriangular=unitriangular)
-    close(triangle @ x, b.expand(2, 4, 2))
-    close(b.triangular_solve(a, upper, unitriangular=unitriangular).solution, x)
-    y = linalg.solve_triangular(a, b.T, upper=upper, unitriangular=unitriangular, left=False)
-    close(y @ triangle, b.T.expand(2, 2, 4))
-
-
 @pytest.mark.parametrize("shape", TALL_AND_WIDE)
 def test_products_of_the_factors(shape, lapack):
     a = drawn(*shape)
@@ -169,9 +203,6 @@ def test_products_of_the_factors(shape, lapack):
         close((u[..., :size] * s.unsqueeze(-2)) @ vh[..., :size, :], a)
         close(vh @ vh.mT, unit(vh @ vh.mT))
     close(linalg.svdvals(a), s)
-    p, lower, upper = linalg.lu(a)
-    close(p @ lower @ upper, a)
-    close(norch.lu_unpack(*a.lu()).L, lower)
     if shape[-2] >= shape[-1]:
         close(linalg.householder_product(*a.geqrf()), linalg.qr(a).Q)
     close(a.geqrf().a.ormqr(a.geqrf().tau, drawn(*shape[:-1], 2)), linalg.qr(a, "complete").Q @ drawn(*shape[:-1], 2))

@@ -231,6 +231,17 @@ def test_polygamma(order):
         norch.polygamma(-1, x)
 
 
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64])
+def test_trigamma_is_a_zeta_function(dtype, device):
+    x = norch.cat([norch.linspace(-5.9375, 40.0, 736), norch.logspace(-6, 6, 25), -norch.logspace(-6, 1, 15)])
+    x = x[x != x.round()].to(device)
+    expected = special.zeta(2.0, x.double())
+    error = (x.to(dtype).polygamma(1).double() / expected - 1).abs().max()
+    assert error < (1e-7 if dtype is norch.float32 else 2e-14)
+    edges = norch.tensor([inf, nan, 0.0, -0.0, -1.0, -200.0], dtype=dtype, device=device).polygamma(1)
+    assert_close(edges, [0.0, nan, inf, inf, inf, inf])
+
+
 def test_mvlgamma():
     x = norch.tensor([2.0, 5.5], dtype=norch.float64)
     expected = [0.5 * math.log(math.pi) + math.lgamma(v) + math.lgamma(v - 0.5) for v in x.tolist()]

@@ -7,11 +7,14 @@ As everywhere, `backward` is the formula, in tensor operations, and `fused` the 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable
 
 from ..._C import Handle, lib, number
+from ...arguments import flag, plain_number
 from ...operation import check, check_operand, recorded, wrap
 from ..function import Function, Gradients
+from ..in_place import write
 from .joining import cat
 
 if TYPE_CHECKING:
@@ -19,47 +22,33 @@ if TYPE_CHECKING:
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al., "Self-Normalizing ..." (2017)
 
+# ---- The functions ----------------------------------------------------------------------------------------------
+
+
+def _row(name: str, backward: Callable[..., Function]) -> Callable[..., Tensor]:
+    """The function of a row of csrc/ops/operations.h: of x and its parameters, numbers; `inplace` writes it into x."""
+    function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
+
+    def of(x: Tensor, *parameters: float, inplace: bool = False) -> Tensor:
+        numbers = [_parameter(value) for value in parameters]
+        if inplace is False or not flag(inplace, f"{name}: inplace"):
+            return recorded(wrap(function(x._ptr, *numbers)), backward, (x,), *parameters)
+        return write(x, partial(_of_one, backward, parameters), (), lambda: into(x._ptr, x._ptr, *numbers))
+
+    return of
+
+
+def _of_one(backward: Callable[..., Function], parameters: tuple[float, ...], x: Tensor) -> Function:
+    return backward(x, *parameters)
+
+
+def _parameter(value: Any) -> Handle:
+    """The parameter of an activation, a number, as C takes it."""
+    value = value if type(value) is float else plain_number(value, "the parameter of an activation")
+    return number(value)._ptr
+
+
 # ---- Without a parameter ----------------------------------------------------------------------------------------
-
-
-def gelu(x: Tensor) -> Tensor:
-    """x P(Z <= x) for a normal Z."""
-    return recorded(wrap(lib.gelu_tensor(x._ptr)), GeluBackward, (x,))
-
-
-def gelu_tanh(x: Tensor) -> Tensor:
-    """x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3), which is near gelu."""
-    return recorded(wrap(lib.gelu_tanh_tensor(x._ptr)), GeluTanhBackward, (x,))
-
-
-def silu(x: Tensor) -> Tensor:
-    """x sigmoid(x)"""
-    return recorded(wrap(lib.silu_tensor(x._ptr)), SiluBackward, (x,))
-
-
-def mish(x: Tensor) -> Tensor:
-    """x tanh(softplus(x))"""
-    return recorded(wrap(lib.mish_tensor(x._ptr)), MishBackward, (x,))
-
-
-def selu(x: Tensor) -> Tensor:
-    """SELU_SCALE elu(x, SELU_ALPHA)"""
-    return recorded(wrap(lib.selu_tensor(x._ptr)), SeluBackward, (x,))
-
-
-def logsigmoid(x: Tensor) -> Tensor:
-    """log(1 / (1 + e^-x))"""
-    return recorded(wrap(lib.logsigmoid_tensor(x._ptr)), LogsigmoidBackward, (x,))
-
-
-def hardsigmoid(x: Tensor) -> Tensor:
-    """relu6(x + 3) / 6"""
-    return recorded(wrap(lib.hardsigmoid_tensor(x._ptr)), HardsigmoidBackward, (x,))
-
-
-def hardswish(x: Tensor) -> Tensor:
-    """x relu6(x + 3) / 6"""
-    return recorded(wrap(lib.hardswish_tensor(x._ptr)), HardswishBackward, (x,))
 
 
 class _SlopeBackward(Function):
@@ -159,55 +148,9 @@ class HardswishBackward(_SlopeBackward):
 # ---- With a parameter -------------------------------------------------------------------------------------------
 
 
-def leaky_relu(x: Tensor, slope: float) -> Tensor:
-    """x if x > 0, else slope x"""
-    return recorded(wrap(lib.leaky_relu_tensor(x._ptr, _parameter(slope))), LeakyReluBackward, (x,), slope)
-
-
 def prelu(x: Tensor, slopes: Tensor) -> Tensor:
     """x if x > 0, else slopes x; the slopes broadcast"""
     return recorded(wrap(lib.leaky_relu_tensor(x._ptr, slopes._ptr)), PReluBackward, (x, slopes))
-
-
-def elu(x: Tensor, alpha: float) -> Tensor:
-    """x if x > 0, else alpha (e^x - 1)"""
-    return recorded(wrap(lib.elu_tensor(x._ptr, _parameter(alpha))), EluBackward, (x,), alpha)
-
-
-def softplus(x: Tensor, threshold: float) -> Tensor:
-    """log(1 + e^x), or x if x > threshold"""
-    return recorded(wrap(lib.softplus_tensor(x._ptr, _parameter(threshold))), SoftplusBackward, (x,), threshold)
-
-
-def hardtanh(x: Tensor, low: float, high: float) -> Tensor:
-    """x moved into [low, high]"""
-    least, most = check_operand(low, "hardtanh"), check_operand(high, "hardtanh")
-    return recorded(wrap(lib.clamp_tensor(x._ptr, least._ptr, most._ptr)), HardtanhBackward, (x,), low, high)
-
-
-def hardshrink(x: Tensor, size: float) -> Tensor:
-    """0 if |x| <= size, else x"""
-    return recorded(wrap(lib.hardshrink_tensor(x._ptr, _parameter(size))), ShrinkBackward, (x,), size)
-
-
-def softshrink(x: Tensor, size: float) -> Tensor:
-    """0 if |x| <= size, else x moved towards 0 by size"""
-    return recorded(wrap(lib.softshrink_tensor(x._ptr, _parameter(size))), ShrinkBackward, (x,), size)
-
-
-def threshold(x: Tensor, limit: float, value: float) -> Tensor:
-    """value if x <= limit, else x"""
-    result = wrap(lib.threshold_tensor(x._ptr, *(check_operand(y, "threshold")._ptr for y in (limit, value))))
-    return recorded(result, ThresholdBackward, (x,), limit)
-
-
-def _parameter(value: Any) -> Handle:
-    """The parameter of an activation, a number, as C takes it."""
-    if type(value) is not float:
-        if not isinstance(value, (int, float)):
-            raise TypeError(f"an activation has a number as its parameter, got {type(value).__name__}")
-        value = float(value)
-    return number(value)._ptr
 
 
 class _ParametricBackward(Function):
@@ -281,6 +224,9 @@ class ShrinkBackward(_ParametricBackward):
 class ThresholdBackward(_ParametricBackward):
     """y = x if x > a, else a number: dy/dx = 1 or 0; a NaN lets its gradient through"""
 
+    def __init__(self, x: Tensor, parameter: float, value: float) -> None:
+        super().__init__(x, parameter)
+
     def backward(self, gradient: Tensor) -> Gradients:
         return [(self.x.detach() <= self.parameter)._choose(0.0, gradient)]
 
@@ -304,6 +250,24 @@ class HardtanhBackward(Function):
         check(lib.ceiling_backward_into(above._ptr, above._ptr, self.x._ptr, check_operand(self.high, "hardtanh")._ptr))
         return [above]
 
+
+# ---- The rows ---------------------------------------------------------------------------------------------------
+
+gelu = _row("gelu", GeluBackward)  # x P(Z <= x) for a normal Z
+gelu_tanh = _row("gelu_tanh", GeluTanhBackward)  # x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), which is near gelu
+silu = _row("silu", SiluBackward)  # x sigmoid(x)
+mish = _row("mish", MishBackward)  # x tanh(softplus(x))
+selu = _row("selu", SeluBackward)  # SELU_SCALE elu(x, SELU_ALPHA)
+logsigmoid = _row("logsigmoid", LogsigmoidBackward)  # log(1 / (1 + e^-x))
+hardsigmoid = _row("hardsigmoid", HardsigmoidBackward)  # relu6(x + 3) / 6
+hardswish = _row("hardswish", HardswishBackward)  # x relu6(x + 3) / 6
+leaky_relu = _row("leaky_relu", LeakyReluBackward)  # of x and a slope: x if x > 0, else slope x
+elu = _row("elu", EluBackward)  # of x and alpha: x if x > 0, else alpha (e^x - 1)
+softplus = _row("softplus", SoftplusBackward)  # of x and a threshold: log(1 + e^x), or x if x > threshold
+hardtanh = _row("clamp", HardtanhBackward)  # of x, low and high: x moved into [low, high]
+hardshrink = _row("hardshrink", ShrinkBackward)  # of x and a size: 0 if |x| <= size, else x
+softshrink = _row("softshrink", ShrinkBackward)  # of x and a size: 0 if |x| <= size, else x moved towards 0 by size
+threshold = _row("threshold", ThresholdBackward)  # of x, a limit and a value: value if x <= limit, else x
 
 # ---- Halves -----------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...operation import computed
+from ..._C import lib
+from ...operation import computed, recorded, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
@@ -78,10 +79,22 @@ class LgammaBackward(Function):
 
 
 class DigammaBackward(Function):
-    """d digamma(x)/dx = zeta(2, x)"""
+    """d digamma(x)/dx = trigamma(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient * zeta(2.0, self.x)]
+        return [gradient * trigamma(self.x)]
+
+
+class TrigammaBackward(Function):
+    """d trigamma(x)/dx = -2 zeta(3, x)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * (-2.0 * zeta(3.0, self.x))]
+
+
+def trigamma(x: Tensor) -> Tensor:
+    """The derivative of digamma: zeta(2, x)"""
+    return recorded(wrap(lib.trigamma_tensor(x._ptr)), TrigammaBackward, (x,))
 
 
 class ZetaBackward(Function):

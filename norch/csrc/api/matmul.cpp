@@ -142,26 +142,3 @@ Tensor* cross_tensor(Tensor* x, Tensor* y, int64_t axis) {
         return result;
     });
 }
-
-// Row after row, from the last on if the triangle is upper: what is known is taken away, and the diagonal divides.
-Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper) {
-    return build([&] {
-        Owned x = cast(*sides, sides->dtype);
-        const int row = x->ndim - 2;
-        const int64_t n = x->shape[row];
-        for (int64_t k = 0; k < n; k++) {
-            const int64_t i = upper ? n - 1 - k : k, from = upper ? i + 1 : 0;
-            const Owned target = taken(slice_tensor(x.tensor, row, i, 1, 1)),
-                        line = taken(slice_tensor(triangle, row, i, 1, 1));
-            if (k) {
-                const Owned known = taken(slice_tensor(x.tensor, row, from, k, 1));
-                const Owned factors = taken(slice_tensor(line.tensor, row + 1, from, k, 1));
-                const Owned product = taken(matmul_tensor(factors.tensor, known.tensor));
-                done(sub_into(target.tensor, target.tensor, product.tensor));
-            }
-            const Owned pivot = taken(slice_tensor(line.tensor, row + 1, i, 1, 1));
-            done(div_into(target.tensor, target.tensor, pivot.tensor));
-        }
-        return x;
-    });
-}

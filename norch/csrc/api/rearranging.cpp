@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include <algorithm>
+
 #include "api.h"
 #include "api/checks.h"
 #include "dispatch.h"
+#include "recording/recording.h"
 
 // `length` indices of an axis, from `start` on.
 static Owned part_of(const Tensor& x, int axis, int64_t start, int64_t length) {
@@ -250,5 +253,24 @@ int triangle_into(Tensor* out, Tensor* tensor, int64_t diagonal, int32_t upper) 
         check_same_shape(*out, *tensor, "triangle");
         triangle(*tensor, diagonal, upper, *out);
         mark_written(*out);
+    });
+}
+
+Tensor* triangle_places_tensor(int64_t rows, int64_t columns, int64_t diagonal, int32_t upper) {
+    return build([&] {
+        refuse_recording("the places of a triangle are counted on the host");
+        diagonal = std::clamp(diagonal, -rows, columns);
+        // The columns of row i: from `first` up to, but without, `last`
+        const auto first = [&](int64_t i) { return upper ? std::clamp<int64_t>(i + diagonal, 0, columns) : 0; };
+        const auto last = [&](int64_t i) {
+            return upper ? columns : std::clamp<int64_t>(i + diagonal + 1, 0, columns);
+        };
+        int64_t shape[] = {2, 0};
+        for (int64_t i = 0; i < rows; i++) shape[1] += last(i) - first(i);
+        Owned result = new_tensor(shape, 2, INT64, 0);
+        int64_t *row = static_cast<int64_t*>(result->data), *column = row + shape[1];
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = first(i); j < last(i); j++) *row++ = i, *column++ = j;
+        return result;
     });
 }

@@ -132,6 +132,7 @@ enum Rule {
     OP(scaled_modified_bessel_k1, REAL, formula::scaled_modified_bessel_k1(x))       \
     OP(spherical_bessel_j0, REAL, formula::spherical_bessel_j0(x))                   \
     OP(airy_ai, REAL, formula::airy_ai(x))                                           \
+    OP(trigamma, REAL, formula::trigamma(x))                                         \
     OP(frexp_mantissa, REAL, formula::frexp_mantissa(x))                             \
     OP(frexp_exponent, REAL, formula::frexp_exponent(x))
 

@@ -13,6 +13,7 @@ from ...autograd.derivatives import activations as kernels
 from ...functions.out import Out, into
 from ...functions.promotion import fitting
 from ...given import warn
+from ...operation import mode
 from ...tensor import Tensor
 from ...types import DType, bool_, shown
 from .checks import check_floats, check_tensors
@@ -121,7 +122,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     tensor([-0.0100,  2.0000])
     """
     check_floats("leaky_relu", input)
-    return apply_to(lambda x: kernels.leaky_relu(x, negative_slope), input, inplace)
+    return kernels.leaky_relu(input, negative_slope, inplace=inplace)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -133,7 +134,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     tensor([-0.6321,  2.0000])
     """
     check_floats("elu", input)
-    return apply_to(lambda x: kernels.elu(x, alpha), input, inplace)
+    return kernels.elu(input, alpha, inplace=inplace)
 
 
 def gelu(input: Tensor, approximate: str = "none", *, out: Out = None) -> Tensor:
@@ -163,7 +164,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.2689,  1.7616])
     """
     check_floats("silu", input)
-    return apply_to(kernels.silu, input, inplace)
+    return kernels.silu(input, inplace=inplace)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: Out = None) -> Tensor:
@@ -197,11 +198,11 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
     low, high = fitting(min_val, input.dtype, "hardtanh"), fitting(max_val, input.dtype, "hardtanh")
-    return apply_to(lambda x: kernels.hardtanh(x, low, high), input, inplace)
+    return kernels.hardtanh(input, low, high, inplace=inplace)
 
 
 def apply_to(function: Callable[[Tensor], Tensor], x: Tensor, inplace: bool) -> Tensor:
     """function(x), written into x if `inplace`; backward then reads a copy of x, which nobody overwrites."""
     if inplace is False or not flag(inplace, "inplace"):
         return function(x)
-    return x.copy_(function(x.clone()))
+    return x.copy_(function(x.clone() if x._edge is not None and mode.enabled else x))

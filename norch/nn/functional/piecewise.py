@@ -9,6 +9,7 @@ from ...arguments import flags
 from ...autograd.derivatives import activations as kernels
 from ...functions.creation import empty_like
 from ...functions.out import Out, into
+from ...methods.activations import above
 from ...tensor import Tensor
 from .activations import apply_to, elu, hardtanh, leaky_relu, relu
 from .checks import check_floats, check_tensors
@@ -56,7 +57,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0.0000, 0.5000, 1.0000])
     """
     check_floats("hardsigmoid", input)
-    return apply_to(kernels.hardsigmoid, input, inplace)
+    return kernels.hardsigmoid(input, inplace=inplace)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -69,7 +70,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.0000,  0.0000,  0.6667,  4.0000])
     """
     check_floats("hardswish", input)
-    return apply_to(kernels.hardswish, input, inplace)
+    return kernels.hardswish(input, inplace=inplace)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -82,7 +83,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-1.1113,  2.1014])
     """
     check_floats("selu", input)
-    return apply_to(kernels.selu, input, inplace)
+    return kernels.selu(input, inplace=inplace)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -149,7 +150,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     tensor([9., 2.])
     """
     check_tensors("threshold", input)
-    return apply_to(lambda x: x.threshold(threshold, value), input, inplace)
+    return above(input, threshold, value, inplace)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
@@ -253,4 +254,4 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     tensor([9., 2.])
     """
     check_tensors("threshold_", input)
-    return apply_to(lambda x: x.threshold(threshold, value), input, inplace=True)
+    return above(input, threshold, value, inplace=True)

@@ -8,7 +8,6 @@ from ...functions.creation import empty_like
 from ...functions.out import Out, into
 from ...given import warn
 from ...tensor import Tensor
-from .activations import apply_to
 from .checks import check_floats, check_tensors
 
 __all__ = ["glu", "gumbel_softmax", "logsigmoid", "mish", "softsign", "tanhshrink"]
@@ -38,7 +37,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.3034,  1.9440])
     """
     check_floats("mish", input)
-    return apply_to(kernels.mish, input, inplace)
+    return kernels.mish(input, inplace=inplace)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
