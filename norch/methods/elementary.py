@@ -18,6 +18,7 @@ from ..autograd.derivatives.special import (
     NextafterBackward,
     RoundedDivBackward,
     SincBackward,
+    trigamma,
     zeta,
 )
 from ..autograd.functions import SignBackward
@@ -241,9 +242,8 @@ class ElementaryMethods:
             return self.clone()
         largest = limits_of(self.dtype).max
         chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-        numbers = [math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen]
-        clamps = numbers[1:] == [largest, -largest]
-        return recorded(wrap(lib.nan_to_num_tensor(self._ptr, *numbers, clamps)), NanToNumBackward, (self,))
+        nan, above, below = [number(math.copysign(math.inf, x) if abs(x) > largest else x)._ptr for x in chosen]
+        return recorded(wrap(lib.nan_to_num_tensor(nan, self._ptr, above, below)), NanToNumBackward, (self,), largest)
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.
@@ -353,8 +353,8 @@ class ElementaryMethods:
         order = one_size(n, "polygamma")
         if order < 0:
             raise RuntimeError(f"polygamma: n must not be negative, got {order}")
-        if order == 0:
-            return self.digamma()
+        if order < 2:
+            return trigamma(self) if order else self.digamma()
         return zeta(order + 1.0, self) * ((-1.0) ** (order + 1) * (math.gamma(order + 1) if order < 170 else math.inf))
 
     def mvlgamma(self: Tensor, p: int) -> Tensor:

@@ -62,6 +62,7 @@ SPECIAL double inverse_power(double q, double s) {
 SPECIAL double zeta(double s, double q) {
     if (s == 1.0) return INFINITY;
     if (!(s > 1.0) || q != q) return NAN;
+    if (q == INFINITY) return 0.0;
     if (q <= 0.0) {
         if (q == ::floor(q)) return INFINITY;
         if (s != ::floor(s)) return NAN;  // a power of a negative number
@@ -88,6 +89,13 @@ SPECIAL double zeta(double s, double q) {
         factor *= (s + 2 * j + 1) * (s + 2 * j + 2) / (q * q);
     }
     return total;
+}
+
+// Below 0 by reflection, DLMF 5.15.6.
+SPECIAL double trigamma(double x) {
+    if (!(x < 0.0) || x == ::floor(x)) return zeta(2.0, x);
+    const double off = x - ::round(x), sine = ::sin(PI * off) / PI;
+    return 1.0 / (sine * sine) - zeta(2.0, 1.0 - x);
 }
 
 // log(1 + off) - off; its series where the two cancel
