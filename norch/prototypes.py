@@ -129,7 +129,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sort_tensor": (RESULTS, [TENSOR, c_int64, c_int64, c_int32]),
     "running_extreme_tensor": (RESULTS, [TENSOR, c_int64, c_int32]),
     "bins_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
-    "nan_to_num_tensor": (RESULT, [TENSOR, c_double, c_double, c_double, c_int32]),
     "sinc_tensor": (RESULT, [TENSOR]),
     "logit_tensor": (RESULT, [TENSOR]),
     "equal_tensors": (c_int32, [TENSOR, TENSOR]),
@@ -282,6 +281,7 @@ def operations() -> dict[str, list[str]]:
         "special",
         "special_pair",
         "shaped_derivative",
+        "bounded",
     )
     kinds = (*elementwise, "reduction", "row", "summed_loss")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
@@ -295,7 +295,7 @@ def rules() -> dict[str, str]:
     return {name: rule for n, names in named for name, rule in zip(names, listed(n).decode().split())}
 
 
-for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2, 1, 2, 3), operations().values()):
+for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2, 1, 2, 3, 4), operations().values()):
     for _name in _names:
         PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
@@ -332,7 +332,7 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "order_statistic_tensor mode_tensor running_extreme_tensor cumsum_tensor cumprod_tensor logcumsumexp_tensor",
     "deviation_tensor norm_tensor aminmax_tensor extreme_tensor renorm_tensor diff_tensor trapezoid_tensor",
     "slopes_tensor distances_tensor equal_tensors isin_tensor unique_tensor bincount_tensor histc_tensor trace_tensor",
-    "block_diag_tensors cross_tensor rearranged_tensor nan_to_num_tensor sinc_tensor logit_tensor",
+    "block_diag_tensors cross_tensor rearranged_tensor sinc_tensor logit_tensor",
     "scatter_tensor masked_scatter_into masked_scatter_tensor triangle_into",
     "mean_tensor variance_tensor logsumexp_tensor nll_tensor nll_backward integers_into uniform_into",
     "normal_into",

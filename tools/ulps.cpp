@@ -39,7 +39,7 @@ static double error(float actual, double truth) {
     F(exp) F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) F(atan) \
     F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(erf) F(erfc)
 #define SPECIAL_FUNCTIONS(F) \
-    F(erfinv) F(ndtr) F(ndtri) F(lgamma) F(digamma) F(i0) F(i0e) F(i1) F(i1e) F(modified_bessel_k0) \
+    F(erfinv) F(ndtr) F(ndtri) F(lgamma) F(digamma) F(trigamma) F(i0) F(i0e) F(i1) F(i1e) F(modified_bessel_k0) \
     F(modified_bessel_k1) F(scaled_modified_bessel_k0) F(scaled_modified_bessel_k1)
 
 // Four values of a function of double at once: the C library's vector functions are within 4 ULP of double.

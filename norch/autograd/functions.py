@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Optional, Sequence
 
-from .._C import lib
+from .._C import lib, number
 from ..operation import wrap
 from ..packing import counting
 from .function import Function, Gradients
@@ -300,6 +300,12 @@ class ClampBackward(Function):
             (x > high).logical_or(high < low) if self.needs(2) else None,
         ]
         return [None if places is None else places._choose(gradient, 0.0) for places in chosen]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        x, low, high = self.x, self.y, self.z
+        if not (isinstance(low, (int, float)) and isinstance(high, (int, float))):
+            return self.backward(gradient)
+        return [wrap(lib.clamp_backward_tensor(gradient._ptr, x._ptr, number(low)._ptr, number(high)._ptr)), None, None]
 
     def _is_low(self) -> Tensor:
         is_below = self.x < self.y  # beside a number as the other bound, infinity, there is none

@@ -167,6 +167,12 @@ TERNARY_OPS(DECLARE_TERNARY)
 SHAPED_DERIVATIVE_OPS(DECLARE_TERNARY)
 #undef DECLARE_TERNARY
 
+#define DECLARE_BOUNDED(name, rule, formula)                                                                  \
+    API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2);            \
+    API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2);
+BOUNDED_OPS(DECLARE_BOUNDED)
+#undef DECLARE_BOUNDED
+
 // ---- Reductions over several axes (count -1: over all). A result without axes has shape [1].
 #define DECLARE_REDUCTION(name, ...) \
     API Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
@@ -225,7 +231,6 @@ API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 
 // ---- Elementwise functions of several kernels (api/elementary.cpp)
 // Numbers in place of NaN and of both infinities. `clamps`: those of infinities are the dtype's largest and smallest.
-API Tensor* nan_to_num_tensor(Tensor* tensor, double nan, double above, double below, int32_t clamps);
 API Tensor* sinc_tensor(Tensor* tensor);
 API Tensor* logit_tensor(Tensor* tensor);
 

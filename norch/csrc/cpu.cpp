@@ -50,6 +50,18 @@ void ternary_loop(const Run& run) {
     });
 }
 
+template <class Row, class T>
+void bounded_loop(const Run& run) {
+    const T y = *reinterpret_cast<const T*>(run.data[2]), z = *reinterpret_cast<const T*>(run.data[3]);
+    with_operand<T>(run, 0, [&](auto c) {
+        with_operand<T>(run, 1, [&](auto x) {
+            T* out = reinterpret_cast<T*>(run.data[4]);
+            const int64_t n = run.n;
+            INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(c[i], x[i], y, z);
+        });
+    });
+}
+
 // ---- From a row of ops/operations.h to a kernel ------------------------------------------------------------------
 
 // Bits of int64 are worth vectors: these operations have kernels for every instruction set.
@@ -182,6 +194,26 @@ SPECIAL_PAIR_OPS(BINARY_CPU)
     }
 TERNARY_OPS(TERNARY_CPU)
 SHAPED_DERIVATIVE_OPS(TERNARY_CPU)
+
+// OP(nan_to_num, REAL, ...) becomes the same with two numbers y and z:
+//
+//     void nan_to_num_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out)
+#define BOUNDED_CPU(name, rule, expression)                                                         \
+    namespace {                                                                                     \
+    struct name##_row {                                                                             \
+        template <class T>                                                                          \
+        static T formula_of(T c, T x, T y, T z) {                                                   \
+            return expression;                                                                      \
+        }                                                                                           \
+    };                                                                                              \
+    }                                                                                               \
+    void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out) { \
+        for_rule<rule>(wide_of(x.dtype), [&](auto type) {                                           \
+            using T = typename decltype(type)::type;                                                \
+            walk<5>({&c, &x, &y, &z, &out}, 1, bounded_loop<name##_row, T>);                        \
+        });                                                                                         \
+    }
+BOUNDED_OPS(BOUNDED_CPU)
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 

@@ -107,6 +107,13 @@ __global__ void ternary_kernel(const C* c, C c_number, const T* x, T x_number, c
                    Operand<C, 0>{c, c_number}, Operand<T, 1>{x, x_number}, Operand<T, 2>{y, y_number});
 }
 
+// out[i] = formula(c[i], x[i], y, z)
+template <class Row, class T>
+__global__ void bounded_kernel(const T* c, T c_number, const T* x, T x_number, T y, T z, T* out, Strides<3> strides) {
+    write_elements(out, strides, [=](T d, T a) { return Row::formula_of(d, a, y, z); }, Operand<T, 0>{c, c_number},
+                   Operand<T, 1>{x, x_number});
+}
+
 // out[i] = x[i], converted
 template <class From, class To>
 __global__ void assign_kernel(const From* x, From x_number, To* out, Strides<2> strides) {
@@ -186,6 +193,16 @@ void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y
     check_launch(name);
 }
 
+template <class Row, class T>
+void bounded(const char* name, const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    const Strides<3> strides = packed_strides<3>({&c, &x, &out});
+    bounded_kernel<Row, T><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
+        data_of<T>(c), number_of<T>(c), data_of<T>(x), number_of<T>(x), number_of<T>(y), number_of<T>(z),
+        data_as<T>(out), strides);
+    check_launch(name);
+}
+
 }  // namespace
 
 // OP(exp, REAL, formula::exp(x)) becomes
@@ -258,6 +275,25 @@ SPECIAL_PAIR_OPS(BINARY_CUDA)
     }
 TERNARY_OPS(TERNARY_CUDA)
 SHAPED_DERIVATIVE_OPS(TERNARY_CUDA)
+
+// OP(nan_to_num, REAL, ...) becomes the same with two numbers y and z:
+//
+//     void nan_to_num_tensor_cuda(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out)
+#define BOUNDED_CUDA(name, rule, expression)                                                         \
+    namespace {                                                                                      \
+    struct name##_row {                                                                              \
+        template <class T>                                                                           \
+        static __device__ T formula_of(T c, T x, T y, T z) {                                         \
+            return expression;                                                                       \
+        }                                                                                            \
+    };                                                                                               \
+    }                                                                                                \
+    void name##_tensor_cuda(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out) { \
+        for_rule<rule>(x.dtype, [&](auto type) {                                                     \
+            bounded<name##_row, typename decltype(type)::type>(#name, c, x, y, z, out);              \
+        });                                                                                          \
+    }
+BOUNDED_OPS(BOUNDED_CUDA)
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 

@@ -109,3 +109,4 @@ KERNELS
 using UnaryKernel = Kernel<void(const Tensor& x, Tensor& out)>;
 using BinaryKernel = Kernel<void(const Tensor& x, const Tensor& y, Tensor& out)>;
 using TernaryKernel = Kernel<void(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out)>;
+using BoundedKernel = Kernel<void(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out)>;

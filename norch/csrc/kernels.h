@@ -161,6 +161,9 @@ struct Margins {
 #define TERNARY_KERNEL(name, rule, formula) \
     KERNEL(name, (const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out))
 
+#define BOUNDED_KERNEL(name, rule, formula) \
+    KERNEL(name, (const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out))
+
 // name, class of ops/reductions.h, dtype of the result, whether a reduction of no elements has a value
 #define REDUCTIONS(K)                                                                    \
     K(sum, Sum, WIDE_DTYPE, true) /* of floats: a few ULP of error at any length */      \
@@ -223,6 +226,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     SPECIAL_PAIR_OPS(BINARY_KERNEL)                                                                       \
     TERNARY_OPS(TERNARY_KERNEL)                                                                     \
     SHAPED_DERIVATIVE_OPS(TERNARY_KERNEL)                                                                     \
+    BOUNDED_OPS(BOUNDED_KERNEL)                                                                     \
     OPTIMIZERS(OPTIMIZER_KERNEL)                                                                    \
     /* velocity: null without momentum; first: it is not filled yet */                              \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))

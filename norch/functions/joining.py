@@ -289,8 +289,9 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
         raise RuntimeError(f"meshgrid: expected vectors, got shapes {[list(line.shape) for line in lines]}")
     swaps = indexing == "xy" and len(lines) > 1
     lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
-    rank, shape = len(lines), [line.shape[0] for line in lines]
-    grids = [line.view([-1 if d == axis else 1 for d in range(rank)]).expand(shape) for axis, line in enumerate(lines)]
+    shape, last = [line.shape[0] for line in lines], lines.pop()
+    grids = [line.view([-1] + [1] * after).expand(shape) for after, line in zip(range(len(lines), 0, -1), lines)]
+    grids.append(last.expand(shape))  # whose dimensions in front are new ones
     return (grids[1], grids[0], *grids[2:]) if swaps else tuple(grids)
 
 

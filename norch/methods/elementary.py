@@ -241,8 +241,10 @@ class ElementaryMethods:
                 raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
         if not self.is_floating_point():
             return self.clone()
-        numbers = _replacements(self.dtype, nan, posinf, neginf)
-        return recorded(wrap(lib.nan_to_num_tensor(self._ptr, *numbers)), NanToNumBackward, (self,))
+        largest = limits_of(self.dtype).max
+        chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
+        nan, above, below = [number(math.copysign(math.inf, x) if abs(x) > largest else x)._ptr for x in chosen]
+        return recorded(wrap(lib.nan_to_num_tensor(nan, self._ptr, above, below)), NanToNumBackward, (self,), largest)
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.
@@ -459,17 +461,6 @@ class ElementaryMethods:
         tensor([1, 2])
         """
         return self.clamp_(max=max)
-
-
-@functools.lru_cache(256)
-def _replacements(
-    kind: dtype, nan: float | None, posinf: float | None, neginf: float | None
-) -> tuple[float, float, float, bool]:
-    """What stands for NaN and the infinities in a dtype, and whether the latter are its limits: then x is clamped."""
-    largest = limits_of(kind).max
-    chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-    for_nan, above, below = (math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen)
-    return for_nan, above, below, (above, below) == (largest, -largest)
 
 
 def _add_into(x: Tensor, y: Any, alpha: float) -> Tensor:

@@ -28,8 +28,7 @@ def _formula(graph: Nodes, call: Call) -> str:
 
 @emits("nan_to_num_tensor")
 def _finite(graph: Nodes, call: Call) -> str:
-    name = graph.name(call.operands[0])
-    nan, above, below = (graph.number(value, call.kind) for value in call.arguments[:3])
+    nan, name, above, below = (graph.cast(graph.name(x), x.dtype, call.kind) for x in call.operands)
     result = graph.add("Where", graph.add("IsInf", name, detect_negative=0), above, name)
     result = graph.add("Where", graph.add("IsInf", name, detect_positive=0), below, result)
     return graph.add("Where", graph.add("IsNaN", name), nan, result)

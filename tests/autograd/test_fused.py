@@ -1,5 +1,6 @@
 """Derivatives by one C call: each against its own formula; layers and losses against the operations they combine."""
 
+import math
 from functools import partial
 
 import pytest
@@ -82,6 +83,12 @@ def formulas():
         "LogsigmoidBackward": [(F.logsigmoid, ramp(3, 4))],
         "HardsigmoidBackward": [(F.hardsigmoid, ramp(3, 4, scale=3.0, shift=-4.05))],
         "HardswishBackward": [(F.hardswish, ramp(3, 4, scale=3.0, shift=-4.05))],
+        "ClampBackward": [
+            (lambda x: x.clamp(-0.5, 0.05), ramp(3, 4)),
+            (lambda x: x.clamp(max=0.05), ramp(3, 4)),
+            (lambda x: x.clamp(min=ramp(3, 1).detach() * 0.5), ramp(3, 4)),
+        ],
+        "NanToNumBackward": [(lambda x: norch.where(x > 0, x, math.inf).nan_to_num(posinf=1.0), ramp(3, 4))],
         "HardtanhBackward": [(lambda x: F.hardtanh(x, -0.5, 0.05), ramp(3, 4))],
         "ThresholdBackward": [(lambda x: F.threshold(x, -0.25, 3.0), ramp(3, 4))],
         "ShrinkBackward": [

@@ -35,8 +35,13 @@ def test_every_operation_of_the_library_has_a_row():
     assert set(operations["derivative"]) <= {f"{name}_backward" for name in with_backward}
     parametric = {row for row in operations["shaped"] if not row.endswith("_slope")}
     assert set(operations["activation"]) | parametric == set(TESTED_IN_TEST_ACTIVATIONS) - {"hardtanh", "threshold"}
-    corners = {"leaky_relu_backward", "shrink_backward", "floor_backward", "ceiling_backward", "gate_backward"}
+    corners = {"leaky_relu_backward", "shrink_backward", "floor_backward", "gate_backward"}
     assert set(operations["shaped_derivative"]) == corners  # of TESTED_IN_TEST_ACTIVATIONS
+    assert set(operations["bounded"]) == {
+        "nan_to_num",
+        "clamp_backward",
+        "hardtanh_backward",
+    }  # tests/autograd/test_fused.py
     assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
     assert set(operations["summed_loss"]) == set(SUMMED_LOSSES)
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}

@@ -8,7 +8,10 @@ import pytest
 from compare import assert_close
 
 import norch
+from norch import _C
 from norch.autograd import gradcheck, gradgradcheck
+from norch.nn import functional as F
+from norch.operation import check
 
 inf, nan = math.inf, math.nan
 
@@ -84,6 +87,17 @@ def test_nan_to_num(device):
     x.requires_grad_()
     x.nan_to_num().sum().backward()
     assert_close(x.grad, [0.0, 0.0, 0.0, 1.0])
+    with pytest.raises(TypeError, match="numbers as bounds"):
+        check(_C.lib.hardtanh_backward_tensor(x._ptr, x._ptr, x._ptr, _C.number(1.0)._ptr))
+
+
+@pytest.mark.parametrize("dtype, below", [("float16", 1.0), ("bfloat16", 0.0)])
+def test_bounds_beside_a_narrow_dtype(dtype, below):
+    """The bounds of clamp are rounded as comparisons round them, those of hardtanh are not: 0.1 may be below 0.1."""
+    for bounded, passes in ((lambda x: x.clamp(-1.0, 0.1), 1.0), (lambda x: F.hardtanh(x, -1.0, 0.1), below)):
+        x = norch.tensor([0.1, inf, 0.05], dtype=getattr(norch, dtype), requires_grad=True)
+        bounded(x).sum().backward()
+        assert_close(x.grad, [passes, 0.0, 1.0], dtype)
 
 
 def test_bounds_on_one_side(device):

@@ -174,7 +174,7 @@ AT_THE_EDGES = {
     "airy_ai": [(inf, 0.0), (-inf, 0.0), (nan, nan)],
     "entr": [(0.0, 0.0), (-1.0, -inf), (1.0, 0.0), (0.5, 0.34657359027997264), (nan, nan)],
     "zeta": [(1.0, 2.0, inf), (0.5, 2.0, nan), (2.0, 0.0, inf), (2.0, -3.0, inf), (2.5, -1.5, nan), (nan, 1.0, nan)]
-    + [(inf, 1.0, 1.0), (inf, 2.0, 0.0)],
+    + [(inf, 1.0, 1.0), (inf, 2.0, 0.0), (2.0, inf, 0.0)],
     "xlog1py": [(0.0, -1.0, 0.0), (0.0, nan, nan), (1.0, -1.0, -inf)],
     "legendre_polynomial_p": [(0.5, 0.0, 1.0), (0.5, -1.0, 0.0), (0.5, 2.9, -0.125), (nan, 2.0, nan)]
     + [(0.5, -inf, 0.0), (0.5, -0.5, 1.0)],
@@ -231,15 +231,40 @@ def test_polygamma(order):
         norch.polygamma(-1, x)
 
 
-@pytest.mark.parametrize("dtype", [norch.float32, norch.float64])
-def test_trigamma_is_a_zeta_function(dtype, device):
+def test_trigamma_is_a_zeta_function(device):
     x = norch.cat([norch.linspace(-5.9375, 40.0, 736), norch.logspace(-6, 6, 25), -norch.logspace(-6, 1, 15)])
     x = x[x != x.round()].to(device)
-    expected = special.zeta(2.0, x.double())
-    error = (x.to(dtype).polygamma(1).double() / expected - 1).abs().max()
-    assert error < (1e-7 if dtype is norch.float32 else 2e-14)
-    edges = norch.tensor([inf, nan, 0.0, -0.0, -1.0, -200.0], dtype=dtype, device=device).polygamma(1)
-    assert_close(edges, [0.0, nan, inf, inf, inf, inf])
+    error = (x.polygamma(1).double() / special.zeta(2.0, x.double()) - 1).abs().max()
+    assert error < 1e-7
+
+
+TRIGAMMA = {
+    -1e9 - 0.25: 19.739208801178718,  # which no recurrence reaches
+    -7.25: 19.610354539293269,
+    -0.5: 8.934802200544679,
+    0.001953125: 262145.64025088743,
+    0.125: 65.388133444988028,
+    2.5: 0.49035775610023485,
+    8.0: 0.13313701469403141,
+    100000.0: 1.0000050000166667e-5,
+    inf: 0.0,
+    0.0: inf,
+    -3.0: inf,
+    -inf: inf,
+    nan: nan,
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_trigamma(dtype, device):
+    """The first polygamma function, which is the derivative of digamma."""
+    points = [x for x in TRIGAMMA if dtype == "float64" or x != -1e9 - 0.25]  # a float32 is whole there
+    expected = [TRIGAMMA[x] for x in points]
+    x = norch.tensor(points, dtype=getattr(norch, dtype), device=device, requires_grad=True)
+    rtol = 1e-7 if dtype == "float32" else 1e-13
+    assert_close(x.detach().polygamma(1), expected, dtype, rtol=rtol)
+    x.digamma().sum().backward()
+    assert_close(x.grad, expected, dtype, rtol=rtol)
 
 
 def test_mvlgamma():

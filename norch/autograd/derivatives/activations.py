@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from ..._C import Handle, lib, number
 from ...arguments import flag, plain_number
-from ...operation import check, check_operand, recorded, wrap
+from ...operation import recorded, wrap
 from ..function import Function, Gradients
 from ..in_place import write
 from .joining import cat
@@ -246,9 +246,8 @@ class HardtanhBackward(Function):
         return [(x <= self.low).logical_or(x >= self.high)._choose(0.0, gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        above = wrap(lib.floor_backward_tensor(gradient._ptr, self.x._ptr, _parameter(self.low)))
-        check(lib.ceiling_backward_into(above._ptr, above._ptr, self.x._ptr, check_operand(self.high, "hardtanh")._ptr))
-        return [above]
+        low, high = _parameter(self.low), _parameter(self.high)
+        return [wrap(lib.hardtanh_backward_tensor(gradient._ptr, self.x._ptr, low, high))]
 
 
 # ---- The rows ---------------------------------------------------------------------------------------------------

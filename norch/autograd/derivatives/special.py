@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..._C import lib
-from ...operation import computed, recorded, wrap
+from ..._C import lib, number
+from ...operation import computed, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
@@ -27,8 +27,16 @@ class LogitBackward(Function):
 class NanToNumBackward(Function):
     """What was replaced is constant."""
 
+    def __init__(self, x: Tensor, largest: float) -> None:
+        super().__init__(x)
+        self.largest = largest
+
     def backward(self, gradient: Tensor) -> Gradients:
         return [self.x.isfinite()._choose(gradient, 0.0)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        bounds = number(-self.largest)._ptr, number(self.largest)._ptr
+        return [wrap(lib.clamp_backward_tensor(gradient._ptr, self.x._ptr, *bounds))]
 
 
 class SincBackward(Function):
@@ -92,11 +100,6 @@ class TrigammaBackward(Function):
         return [gradient * (-2.0 * zeta(3.0, self.x))]
 
 
-def trigamma(x: Tensor) -> Tensor:
-    """The derivative of digamma: zeta(2, x)"""
-    return recorded(wrap(lib.trigamma_tensor(x._ptr)), TrigammaBackward, (x,))
-
-
 class ZetaBackward(Function):
     """d zeta(s, q)/dq = -s zeta(s + 1, q)"""
 
@@ -107,6 +110,11 @@ class ZetaBackward(Function):
             raise NotImplementedError("zeta: the derivative for its first operand is not implemented")
         s, q = self.x, self.y
         return [None, gradient * (-s * zeta(s + 1.0, q))]
+
+
+def trigamma(x: Tensor) -> Tensor:
+    """The derivative of digamma, zeta(2, x)."""
+    return computed("trigamma", TrigammaBackward, x)
 
 
 def zeta(s: Operand, q: Operand) -> Tensor:

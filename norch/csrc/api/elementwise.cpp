@@ -313,6 +313,25 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
                        [&](Tensor& result) { kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result); });
 }
 
+// Beside a narrow dtype the bounds of clamp are rounded as it compares them, those of hardtanh are not (as in PyTorch).
+static Owned bounded(const BoundedKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
+                     const Tensor& z, Tensor* out) {
+    const char* name = kernel.name;
+    if (!y.is_number || !z.is_number) fail(TYPE_ERROR, "{}: expected numbers as bounds, got a tensor", name);
+    check_devices(c, x, name);
+    const int32_t dtype = computing_dtype(promote<4>({&c, &x, &y, &z}), rule, name);
+    const int32_t device = first_tensor(c, x).device;
+    Shape shape;
+    for (const Tensor* t : {&c, &x}) broadcast(shape, *t, name);
+    const Rule bounds = &kernel == &kernels::clamp_backward ? TEST : SAME;
+    Operand first(c, dtype, shape.sizes, shape.ndim, name), second(x, dtype, shape.sizes, shape.ndim, name);
+    Operand low(y, dtype, shape.sizes, shape.ndim, name, bounds), high(z, dtype, shape.sizes, shape.ndim, name, bounds);
+    if (out) check_result(*out, first_tensor(c, x), shape, dtype, name);
+    return computed<4>({&first, &second, &low, &high}, shape, dtype, device, out, [&](Tensor& result) {
+        kernel.launch(device, *first.tensor, *second.tensor, *low.tensor, *high.tensor, result);
+    });
+}
+
 // A row OP(add, SAME, ...) becomes
 //
 //     Tensor* add_tensor(Tensor* tensor1, Tensor* tensor2) { ... add_tensor_cpu(...) or add_tensor_cuda(...) ... }
@@ -359,6 +378,15 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
 TERNARY_OPS(DEFINE_TERNARY)
 SHAPED_DERIVATIVE_OPS(DEFINE_TERNARY)
 
+#define DEFINE_BOUNDED(name, rule, formula)                                                                        \
+    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2) {                    \
+        return build([&] { return bounded(kernels::name, rule, *tensor1, *tensor2, *number1, *number2, nullptr); }); \
+    }                                                                                                              \
+    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2) {             \
+        return attempt([&] { bounded(kernels::name, rule, *tensor1, *tensor2, *number1, *number2, out); });        \
+    }
+BOUNDED_OPS(DEFINE_BOUNDED)
+
 const char* list_operations(int32_t arity) {
 #define NAME(name, rule, formula) #name " "
     if (arity == 1) return UNARY_OPS(NAME);
@@ -371,10 +399,11 @@ const char* list_operations(int32_t arity) {
     if (arity == 8) return SPECIAL_OPS(NAME);
     if (arity == 9) return SPECIAL_PAIR_OPS(NAME);
     if (arity == 10) return SHAPED_DERIVATIVE_OPS(NAME);
+    if (arity == 11) return BOUNDED_OPS(NAME);
 #undef NAME
 #define NAME(name, ...) #name " "
-    if (arity == 11) return REDUCTIONS(NAME);
-    if (arity == 12) return ROW_OPS(NAME);
+    if (arity == 12) return REDUCTIONS(NAME);
+    if (arity == 13) return ROW_OPS(NAME);
     return LOSSES(NAME);
 #undef NAME
 }

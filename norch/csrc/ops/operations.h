@@ -113,9 +113,10 @@ enum Rule {
     OP(bitwise_left_shift, WHOLE, formula::left_shift(x, y)) \
     OP(bitwise_right_shift, WHOLE, formula::right_shift(x, y))
 
-// Functions of norch.special that are not methods of Tensor. frexp's parts belong to norch.frexp.
+// Functions of norch.special that are not methods of Tensor. frexp's parts belong to norch.frexp, trigamma to polygamma.
 #define SPECIAL_OPS(OP)                                                              \
     OP(erfcx, REAL, formula::erfcx(x))                                               \
+    OP(trigamma, REAL, formula::trigamma(x))                                         \
     OP(ndtr, REAL, formula::ndtr(x))                                                 \
     OP(log_ndtr, REAL, formula::log_ndtr(x))                                         \
     OP(ndtri, REAL, formula::ndtri(x))                                               \
@@ -132,7 +133,6 @@ enum Rule {
     OP(scaled_modified_bessel_k1, REAL, formula::scaled_modified_bessel_k1(x))       \
     OP(spherical_bessel_j0, REAL, formula::spherical_bessel_j0(x))                   \
     OP(airy_ai, REAL, formula::airy_ai(x))                                           \
-    OP(trigamma, REAL, formula::trigamma(x))                                         \
     OP(frexp_mantissa, REAL, formula::frexp_mantissa(x))                             \
     OP(frexp_exponent, REAL, formula::frexp_exponent(x))
 
@@ -191,8 +191,13 @@ enum Rule {
     OP(leaky_relu_backward, REAL, x > T(0) ? c : y * c)                       \
     OP(shrink_backward, REAL, (x >= -y) & (x <= y) ? T(0) : c)                \
     OP(floor_backward, REAL, x <= y ? T(0) : c) /* of max(x, y) */            \
-    OP(ceiling_backward, REAL, x >= y ? T(0) : c) /* of min(x, y) */          \
     OP(gate_backward, REAL, c * x * (formula::sigmoid(y) * (T(1) - formula::sigmoid(y)))) /* along y */
+
+// Operations of c and x with two numbers y and z. c is a gradient, or what NaN becomes.
+#define BOUNDED_OPS(OP)                                                       \
+    OP(nan_to_num, REAL, x != x ? c : x == T(INFINITY) ? y : x == T(-INFINITY) ? z : x) \
+    OP(clamp_backward, REAL, (x >= y) & (x <= z) ? c : T(0))                  \
+    OP(hardtanh_backward, REAL, (x <= y) | (x >= z) ? T(0) : c)
 
 // What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them.
 //   huber  x is the difference of prediction and target, y the delta

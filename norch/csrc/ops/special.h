@@ -50,21 +50,6 @@ SPECIAL double digamma(double x) {
     return below + ::log(x) - 0.5 / x - tail;
 }
 
-// Its derivative, likewise (DLMF 5.15.8).
-SPECIAL double trigamma(double x) {
-    if (x <= 0.0) {  // reflection, DLMF 5.15.6
-        const double whole = ::trunc(x), sine = ::sin(PI * (x - whole));
-        return x == whole ? INFINITY : PI * PI / (sine * sine) - trigamma(1.0 - x);
-    }
-    double below = 0.0;
-    for (; x < 12.0; x += 1.0) below += 1.0 / (x * x);
-    const double r = 1.0 / x, z = r * r;
-    const double tail =
-        1.0 / 6 -
-        z * (1.0 / 30 - z * (1.0 / 42 - z * (1.0 / 30 - z * (5.0 / 66 - z * (691.0 / 2730 - z * (7.0 / 6))))));
-    return below + (r + 0.5 * z + r * z * tail);
-}
-
 // q^-s: where s is whole, as in the derivatives of digamma, by products.
 SPECIAL double inverse_power(double q, double s) {
     if (s > 16.0 || s != ::floor(s)) return ::pow(q, -s);
@@ -77,6 +62,7 @@ SPECIAL double inverse_power(double q, double s) {
 SPECIAL double zeta(double s, double q) {
     if (s == 1.0) return INFINITY;
     if (!(s > 1.0) || q != q) return NAN;
+    if (q == INFINITY) return 0.0;
     if (q <= 0.0) {
         if (q == ::floor(q)) return INFINITY;
         if (s != ::floor(s)) return NAN;  // a power of a negative number
@@ -103,6 +89,13 @@ SPECIAL double zeta(double s, double q) {
         factor *= (s + 2 * j + 1) * (s + 2 * j + 2) / (q * q);
     }
     return total;
+}
+
+// Below 0 by reflection, DLMF 5.15.6.
+SPECIAL double trigamma(double x) {
+    if (!(x < 0.0) || x == ::floor(x)) return zeta(2.0, x);
+    const double off = x - ::round(x), sine = ::sin(PI * off) / PI;
+    return 1.0 / (sine * sine) - zeta(2.0, 1.0 - x);
 }
 
 // log(1 + off) - off; its series where the two cancel

@@ -125,23 +125,23 @@ HOST_DEVICE float digamma(float x) {
     return x < INFINITY ? pole : x;
 }
 
+// The derivative of that, by the derivatives of the same formulas; at the poles it is infinite.
 HOST_DEVICE float trigamma(float x) {
     const double given = x, a = given <= 0.0 ? 1.0 - given : given;
-    double product = a, slope = 1.0, bend = 0.0;  // of a (a + 1) ... (a + 7), and its derivatives
+    double product = a, slope = 1.0, bend = 0.0;  // of a (a + 1) ... (a + 7)
 #pragma GCC unroll 8
     for (int k = 1; k < 8; k++) {
-        const double factor = a + double(k);
-        bend = bend * factor + 2.0 * slope;
-        slope = slope * factor + product;
-        product *= factor;
+        bend = bend * (a + double(k)) + 2.0 * slope;
+        slope = slope * (a + double(k)) + product;
+        product *= a + double(k);
     }
-    const double per = 1.0 / product, first = slope * per, below = first * first - bend * per;
     const double z = a < 8.0 ? a + 8.0 : a, r = 1.0 / z, s = r * r;
-    const double series = polynomial({1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6}, s);
-    const double far = r + 0.5 * s + r * s * series, above = a < 8.0 ? far + below : far;
-    const double sine = of_half_turns(given).sine, turn = 2.0 * HALF_PI / sine;
-    const float y = float(given <= 0.0 ? turn * turn - above : above);
-    return (given <= 0.0) & (sine == 0.0) ? INFINITY : y;
+    const double series =
+        polynomial({1.0, 1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6}, s);
+    const double inverse = 1.0 / product, ratio = slope * inverse;  // the sum of 1 / (a + k)
+    const double far = series * r + 0.5 * s, above = a < 8.0 ? far + (ratio * ratio - bend * inverse) : far;
+    const double sine = of_half_turns(given).sine * (1.0 / (2.0 * HALF_PI));
+    return float(given <= 0.0 ? 1.0 / (sine * sine) - above : above);
 }
 
 // The incomplete gamma functions P(a, x) and Q = 1 - P of ordinary arguments (those of a double: special.h).
