@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +29,7 @@ from ..operation import check_floating, check_operand, check_tensor, computed, r
 from ..packing import counting
 from ..precision import in_float32
 from ..return_types import printed
-from ..types import HALVES, Operand, dtype, float64, int16, int32, shown
+from ..types import HALVES, Operand, float64, int16, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place
 
