@@ -29,11 +29,11 @@ class SubclassMethods:
         super().__init_subclass__(**options)
         if "__new__" in vars(cls):
             cls._made_as = next(kind for kind in cls.__mro__[1:] if getattr(kind, "_made_as", None) is None)
-            if getattr(cls.__init__, "__module__", "").partition(".")[0] == "norch":  # which would not take this one's arguments
+            if getattr(cls.__init__, "__module__", "").startswith("norch."):  # it would not take these arguments
                 cls.__init__ = object.__init__  # type: ignore[method-assign]
             SubclassMethods.__new__ = _new  # type: ignore[method-assign]  # now: others need none, and are made faster
 
-    def as_subclass(self: Tensor, cls: type[T]) -> T:
+    def as_subclass(self: Any, cls: type[T]) -> T:
         """A view of all elements, in the same shape and dtype, as an instance of a class that is derived from Tensor.
 
         Operations on it give plain Tensors. Raises TypeError for any other class.
