@@ -377,6 +377,28 @@ def number_of_state(value: float) -> Tensor:
     return tensor(value, dtype=float32)
 
 
+def step_by(
+    rule: Optimizer, params: list[Tensor], grads: list[Tensor], states: dict[str, list[Any]], settings: Group
+) -> None:
+    """One step of a rule on tensors of any kind, whose states lie beside them: all are changed in place.
+
+    A state may be None if the rule begins without one; it is then put into its list.
+    """
+    lists = [grads, *states.values()]
+    if any(len(values) != len(params) for values in lists):
+        raise ValueError(f"expected {len(params)} gradients and states, one for each tensor, got {[*map(len, lists)]}")
+    group = {**rule.defaults, **settings}
+    for i, (parameter, gradient) in enumerate(zip(params, grads)):
+        state = {name: values[i] for name, values in states.items() if values[i] is not None}
+        with set_grad_enabled(False):
+            rule._update(parameter, gradient, state, group)
+            for name, value in state.items():
+                if states[name][i] is None:
+                    states[name][i] = value
+                else:
+                    states[name][i].copy_(value)
+
+
 # What optimizers that began as copies of PyTorch's own import from here:
 ParamsT = Parameters
 
