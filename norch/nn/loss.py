@@ -21,7 +21,6 @@ __all__ = [
     "L1Loss",
     "MSELoss",
     "NLLLoss",
-    "NLLLoss2d",
     "SmoothL1Loss",
 ]
 
@@ -190,9 +189,6 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
-
-
-NLLLoss2d = NLLLoss  # its old name for images
 
 
 class CrossEntropyLoss(_WeightedLoss):
