@@ -108,6 +108,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     "nn": [
         ("intrinsic qat quantizable quantized", "norch has no quantized dtypes"),
         ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
+        ("NLLLoss2d", "use nn.NLLLoss, which takes images too"),
         ("Container", "use nn.Sequential or nn.ModuleList"),
         ("LinearCrossEntropyOptions", ""),
     ],

@@ -7,7 +7,6 @@ from .activation import *
 from .loss import *
 from .module import *
 from .modules import *
-from .modules.loss import NLLLoss2d
 from .parallel import DataParallel
 from .parameter import *
 from .summary import *
