@@ -100,7 +100,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("solve", "use norch.linalg.solve"),
         ("resize resize_as resize_as_sparse_", "use reshape, or new_empty and copy_"),
         (
-            "as_subclass const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia record_stream "
+            "const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia record_stream "
             "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ storage_type to_mkldnn xpu",
             "",
         ),

@@ -47,6 +47,7 @@ from .methods.sparse_forms import SparseFormMethods
 from .methods.splitting import SplittingMethods
 from .methods.statistics import StatisticsMethods
 from .methods.storage import StorageMethods
+from .methods.subclasses import SubclassMethods
 from .methods.values import ValueMethods
 from .methods.view_writes import ViewWriteMethods
 from .methods.views import ViewMethods
@@ -91,6 +92,7 @@ class Tensor(
     DLPackMethods,
     LegacyMethods,
     ActivationMethods,
+    SubclassMethods,
 ):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
@@ -121,6 +123,8 @@ class Tensor(
     def __init__(self, *size: int, device: str | None = None, requires_grad: bool = False) -> None: ...
 
     def __init__(self, data: Any = (), *args: Any, device: str | None = None, requires_grad: bool = False) -> None:
+        if self._made_as is not None:  # its `__new__` has made it
+            return
         if (type(data) is not list and is_size(data)) or (args and not isinstance(args[0], (str, type(None)))):
             self._ptr = filled(sizes_of((data, *args), "Tensor"), 0, default.dtype, device)._ptr
         else:

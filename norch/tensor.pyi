@@ -27,6 +27,7 @@ from norch.methods.sparse_forms import SparseFormMethods
 from norch.methods.splitting import SplittingMethods
 from norch.methods.statistics import StatisticsMethods
 from norch.methods.storage import StorageMethods
+from norch.methods.subclasses import SubclassMethods
 from norch.methods.values import ValueMethods
 from norch.methods.view_writes import ViewWriteMethods
 from norch.methods.views import ViewMethods
@@ -40,7 +41,7 @@ __all__ = [
     "Tensor",
 ]
 
-class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, InPlaceViewMethods, ViewWriteMethods, RearrangingMethods, ReductionMethods, SelectionMethods, MaskingMethods, ScatteringMethods, SortingMethods, StatisticsMethods, ComposedMethods, NewTensorMethods, ElementaryMethods, LinalgMethods, ProductMethods, ConversionMethods, ValueMethods, RandomFillMethods, RandomDrawMethods, StorageMethods, InteropMethods, DLPackMethods, LegacyMethods, ActivationMethods):
+class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, InPlaceViewMethods, ViewWriteMethods, RearrangingMethods, ReductionMethods, SelectionMethods, MaskingMethods, ScatteringMethods, SortingMethods, StatisticsMethods, ComposedMethods, NewTensorMethods, ElementaryMethods, LinalgMethods, ProductMethods, ConversionMethods, ValueMethods, RandomFillMethods, RandomDrawMethods, StorageMethods, InteropMethods, DLPackMethods, LegacyMethods, ActivationMethods, SubclassMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
     _ptr: _C.Handle
     _base: Tensor | None

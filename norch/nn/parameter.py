@@ -28,6 +28,8 @@ class Parameter(Tensor):
     """
 
     def __init__(self, data: Any = None, requires_grad: bool = True, *, shape: Sequence[int] | None = None) -> None:
+        if self._made_as is not None:  # its `__new__` has made it
+            return
         if (data is None) == (shape is None):
             raise TypeError("Parameter expects either values (a tensor, nested lists) or shape=[...], and not both")
         if isinstance(data, int) and not isinstance(data, bool):
@@ -69,6 +71,8 @@ class Buffer(Tensor):
     """
 
     def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        if self._made_as is not None:  # its `__new__` has made it
+            return
         super().__init__([])
         if data is not None:
             self.data = data.detach()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 from .._C import lib
+from ..functions.creation import empty
 from ..tensor import Tensor
 from .groups import Group, check_betas, check_not_negative, settings_of
-from .optimizer import Optimizer, Parameters, State
+from .optimizer import Optimizer, Parameters, State, step_by
 
 
 class Adam(Optimizer):
@@ -122,3 +124,59 @@ class AdamW(Adam):
             fused=fused,
             decoupled_weight_decay=True,
         )
+
+
+def adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    decoupled_weight_decay: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: float,
+    beta2: float,
+    lr: float | Tensor,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """One step of Adam on tensors, gradients, states and counts of steps, lists of one length, in place.
+
+    `max_exp_avg_sqs` is read if `amsgrad`. What says how to compute (`foreach`, `fused` and so on) changes nothing.
+    Raises ValueError for lists of different lengths.
+
+    >>> w, m, v, step = [norch.ones(1)], [norch.zeros(1)], [norch.zeros(1)], [norch.tensor(0.0)]
+    >>> settings = dict(amsgrad=False, beta1=0.9, beta2=0.999, lr=0.1, weight_decay=0, eps=1e-8, maximize=False)
+    >>> optim.adam.adam(w, [norch.ones(1)], m, v, [], step, **settings)
+    >>> w, step
+    ([tensor([0.9000])], [tensor(1.)])
+    """
+    states: dict[str, list[Any]] = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
+    if amsgrad:
+        states["max_exp_avg_sq"] = max_exp_avg_sqs
+    settings = {"lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
+    settings |= {"maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay}
+    step_by(Adam([empty(0)]), params, grads, states, settings)
+
+
+def adamw(*args: Any, **settings: Any) -> None:
+    """One step of AdamW: `adam` with the same arguments and errors, where the decay shrinks the tensors themselves.
+
+    >>> w, m, v, step = [norch.ones(1)], [norch.zeros(1)], [norch.zeros(1)], [norch.tensor(0.0)]
+    >>> settings = dict(amsgrad=False, beta1=0.9, beta2=0.999, lr=0.1, weight_decay=0.5, eps=1e-8, maximize=False)
+    >>> optim.adamw.adamw(w, [norch.ones(1)], m, v, [], step, **settings)
+    >>> w
+    [tensor([0.8500])]
+    """
+    settings["decoupled_weight_decay"] = True
+    adam(*args, **settings)

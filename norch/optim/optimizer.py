@@ -312,6 +312,40 @@ class Optimizer:
         self._after = Hooks() if self._after is None else self._after
         return HookHandle(self._after, hook)
 
+    def register_state_dict_pre_hook(self, hook: Callable[[Any], object], prepend: bool = False) -> HookHandle:
+        """Call hook(optimizer) before each `state_dict`; with `prepend` before the hooks that are there."""
+        return self._on_state("saving", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[[Any, StateDict], Any], prepend: bool = False) -> HookHandle:
+        """Call hook(optimizer, state_dict) after each `state_dict`, which returns what the hook does, if not None."""
+        return self._on_state("saved", hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[[Any, StateDict], Any], prepend: bool = False
+    ) -> HookHandle:
+        """Call hook(optimizer, state_dict) before each `load_state_dict`, which loads what it returns, if not None."""
+        return self._on_state("loading", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[[Any], object], prepend: bool = False) -> HookHandle:
+        """Call hook(optimizer) after each `load_state_dict`."""
+        return self._on_state("loaded", hook, prepend)
+
+    def _on_state(self, moment: str, hook: Callable[..., Any], prepend: bool) -> HookHandle:
+        hooks: Hooks = vars(self).setdefault("_state_hooks", {}).setdefault(moment, Hooks())
+        others = list(hooks)
+        handle = HookHandle(hooks, hook)
+        for key in others if prepend else ():
+            hooks[key] = hooks.pop(key)  # behind the new one
+        return handle
+
+    def _told(self, moment: str, *state_dict: StateDict) -> Any:
+        """Call the hooks of a moment; the state_dict, as they leave it."""
+        for hook in list(vars(self).get("_state_hooks", {}).get(moment, {}).values()):
+            replaced = hook(self, *state_dict)
+            if state_dict and replaced is not None:
+                state_dict = (replaced,)
+        return state_dict[0] if state_dict else None
+
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
         for group in self.param_groups:
@@ -320,14 +354,15 @@ class Optimizer:
 
     def state_dict(self) -> StateDict:
         """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order."""
+        self._told("saving")
         numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
         state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}
-        return {"state": state, "param_groups": groups}
+        return cast(StateDict, self._told("saved", {"state": state, "param_groups": groups}))
 
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
-        check_kind(state_dict, dict, "load_state_dict")
+        state_dict = self._told("loading", dict(check_kind(state_dict, dict, "load_state_dict")))
         given = [len(group["params"]) for group in state_dict["param_groups"]]
         expected = [len(group["params"]) for group in self.param_groups]
         if given != expected:
@@ -348,6 +383,7 @@ class Optimizer:
             state[parameter] = {key: self._restored(key, value, parameter) for key, value in values.items()}
         self.param_groups, self.state = groups, state
         structure.version += 1
+        self._told("loaded")
 
     def _restored(self, name: str, value: Any, parameter: Tensor) -> Any:
         """A copy of a saved value; a floating tensor takes the parameter's dtype and device."""
@@ -375,6 +411,28 @@ class Optimizer:
 def number_of_state(value: float) -> Tensor:
     """One of `numbers`: float32, which C reads, whatever the default dtype is."""
     return tensor(value, dtype=float32)
+
+
+def step_by(
+    rule: Optimizer, params: list[Tensor], grads: list[Tensor], states: dict[str, list[Any]], settings: Group
+) -> None:
+    """One step of a rule on tensors of any kind, whose states lie beside them: all are changed in place.
+
+    A state may be None if the rule begins without one; it is then put into its list.
+    """
+    lists = [grads, *states.values()]
+    if any(len(values) != len(params) for values in lists):
+        raise ValueError(f"expected {len(params)} gradients and states, one for each tensor, got {[*map(len, lists)]}")
+    group = {**rule.defaults, **settings}
+    for i, (parameter, gradient) in enumerate(zip(params, grads)):
+        state = {name: values[i] for name, values in states.items() if values[i] is not None}
+        with set_grad_enabled(False):
+            rule._update(parameter, gradient, state, group)
+            for name, value in state.items():
+                if states[name][i] is None:
+                    states[name][i] = value
+                else:
+                    states[name][i].copy_(value)
 
 
 # What optimizers that began as copies of PyTorch's own import from here:

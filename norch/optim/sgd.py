@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 
 from .._C import lib
+from ..functions.creation import empty
 from ..tensor import Tensor
 from .groups import Group, check_not_negative, settings_of
-from .optimizer import Optimizer, Parameters, State, Work
+from .optimizer import Optimizer, Parameters, State, Work, step_by
 
 OPTIONS = struct.Struct("4d2i0d")  # SGDOptions in csrc, padded as an element of an array
 
@@ -83,3 +84,36 @@ class SGD(Optimizer):
     def options(self, group: Group) -> bytes:
         rates = group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
         return OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
+
+
+def sgd(
+    params: list[Tensor],
+    d_p_list: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: float,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """One step of SGD on tensors, gradients and momenta, lists of one length, in place; a momentum of None is made.
+
+    What says how to compute (`foreach`, `fused` and so on) changes nothing. Raises ValueError for lists of different
+    lengths.
+
+    >>> w, momenta = [norch.ones(1)], [None]
+    >>> settings = dict(weight_decay=0, momentum=0.9, lr=0.1, dampening=0, nesterov=False, maximize=False)
+    >>> optim.sgd.sgd(w, [norch.ones(1)], momenta, **settings)
+    >>> w, momenta
+    ([tensor([0.9000])], [tensor([1.])])
+    """
+    settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
+    settings |= {"nesterov": nesterov, "maximize": maximize}
+    step_by(SGD([empty(0)]), params, d_p_list, {"momentum_buffer": momentum_buffer_list}, settings)

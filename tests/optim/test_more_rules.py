@@ -332,3 +332,23 @@ def test_hooks_of_steps():
         before.remove()
         optimizer.step(lambda: norch.tensor(1.0))
         assert [word for word, o in calls if o is optimizer] == ["before", "after", "after"]
+
+
+def test_hooks_of_the_state():
+    optimizer = optim.Adam([nn.Parameter([1.0])], lr=0.5)
+    seen = []
+    optimizer.register_state_dict_pre_hook(lambda o: seen.append("saving"))
+    optimizer.register_state_dict_pre_hook(lambda o: seen.append("first"), prepend=True)
+    handle = optimizer.register_state_dict_post_hook(lambda o, state: {**state, "extra": 1})
+    optimizer.register_load_state_dict_pre_hook(lambda o, state: state["inner"])
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append(o.param_groups[0]["lr"]))
+    state = optimizer.state_dict()
+    assert state["extra"] == 1 and seen == ["first", "saving"]
+    optimizer.param_groups[0]["lr"] = 0.1
+    outer = {"inner": state}
+    optimizer.load_state_dict(outer)
+    assert seen[2:] == [0.5] and list(outer) == ["inner"]
+    handle.remove()
+    assert sorted(optimizer.state_dict()) == ["param_groups", "state"]
+    with pytest.raises(TypeError, match="callable"):
+        optimizer.register_state_dict_post_hook(3)

@@ -25,6 +25,7 @@ torch.distributions.utils: _standard_normal _sum_rightmost broadcast_all lazy_pr
 torch.functional: F Tensor einsum norm split tensordot
 torch.hub: HASH_REGEX download_url_to_file load_state_dict_from_url urlparse
 torch.jit: RecursiveScriptModule TracerWarning _overload_method
+torch._jit_internal: Final Optional Tuple _overload _overload_method
 torch.jit.annotations: Dict List Optional Tuple
 torch.multiprocessing: BoundedSemaphore Process TimeoutError get_all_start_methods
 torch.nn._reduction: get_enum legacy_get_enum legacy_get_string

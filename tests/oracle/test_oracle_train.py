@@ -393,3 +393,34 @@ def test_clip_grad_value():
     for mine, theirs in zip(pair.mine, pair.theirs):
         if mine.grad is not None:
             assert_same(mine.grad, theirs.grad, "float32")
+
+
+# ---- The rules as functions ------------------------------------------------------------------------------------------
+
+DECAYING = {"weight_decay": 0.1, "lr": 0.05, "maximize": True}
+MOMENTUM = {"momentum": 0.9, "dampening": 0.0, "nesterov": True, **DECAYING}
+ADAM = {"beta1": 0.7, "beta2": 0.9, "eps": 1e-6, **DECAYING}
+FUNCTIONAL = [
+    ("sgd", 1, MOMENTUM),
+    *((name, 3, {"amsgrad": amsgrad, **ADAM}) for name in ("adam", "adamw") for amsgrad in (False, True)),
+]
+
+
+@pytest.mark.parametrize("name, count, settings", FUNCTIONAL)
+def test_functional_rules(name, count, settings):
+    generator = torch.Generator().manual_seed(0)
+    values = [torch.randn(3, generator=generator) for _ in range(8)]
+    found = []
+    for lib in (torch, norch):
+        params, grads = ([lib.tensor(value.tolist()) for value in values[i::2]] for i in (0, 1))
+        states = [[None] * 4] if name == "sgd" else [[lib.zeros(3) for _ in params] for _ in range(count)]
+        steps = [] if name == "sgd" else [[lib.tensor(0.0) for _ in params]]
+        function = getattr(__import__(f"{lib.__name__}.optim._functional", fromlist=[name]), name)
+        for _ in range(3):
+            function(params, grads, *states, *steps, **settings)
+        found.append([x.tolist() for values in (params, *states, *steps) for x in values])
+        with pytest.raises((ValueError, IndexError, RuntimeError)):
+            function(params, grads[:2], *states, *steps, **settings)
+    assert len(found[0]) == len(found[1])
+    for theirs, ours in zip(*found):
+        assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-6)

@@ -350,3 +350,11 @@ def test_imports_of_what_is_missing_say_the_reason(line, reason):
     with pytest.raises(ImportError, match=reason):
         exec(line)
     assert not hasattr(norch.fft, "rfft")
+
+
+def test_old_names():
+    from norch._jit_internal import BroadcastingList2, Final, Optional, _overload
+    from norch.jit.annotations import BroadcastingList2 as same
+
+    assert same is BroadcastingList2 and _overload(len) is len
+    assert BroadcastingList2[int] and Final and Optional
