@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from functools import reduce
 from typing import Any, Sequence
 
 from ..functions.promotion import finfo
@@ -437,12 +439,12 @@ class ComposeTransform(Transform):
         return y
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        total: Any = 0
+        terms: list[Tensor] = []
         for part in self.parts:
             after = part(x)
-            total = total + sum_rightmost(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim)
+            terms.append(sum_rightmost(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim))
             x = after
-        return total
+        return reduce(operator.add, terms) if terms else x.zeros_like()
 
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"

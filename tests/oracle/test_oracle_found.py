@@ -151,6 +151,19 @@ v1 = lib.tensor([1.0, 2.0, 3.0])
 v2 = lib.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
 v3 = lib.nn.functional.cosine_similarity(v1, v2, dim=0)
 v4 = lib.nn.functional.cosine_similarity(v1, v2, dim=1)
+
+v1 = lib.tensor(2.0, requires_grad=True)
+v2 = lib.tensor(3.0)
+v3 = lib.func.vjp(lambda s, t: s * t, v1, v2)[1](lib.tensor(1.0))
+
+v1 = lib.tensor([1.0, 2.0], requires_grad=True)
+v2 = lib.distributions.ComposeTransform([lib.distributions.ExpTransform()]).log_abs_det_jacobian(v1, v1)
+v3 = lib.distributions.ComposeTransform([]).log_abs_det_jacobian(v1, v1)
+
+v1 = lib.ones(2, 2)
+v2 = v1[1]
+v3 = lib.add(lib.ones(()), 1, out=v2)
+v4 = v2.mul_(3)
 """
 
 

@@ -43,7 +43,7 @@ OF_TARGET = "dtype norch.float(32|64), torch has b?float(16|32)"
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|LowRank|Multivariate|Wishart")
 CANCELLING = re.compile(
-    r"grid_sample|conv|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
+    r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
 )
 DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
@@ -295,14 +295,14 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     (
         "lerp|cosine_similarity",
-        "expected a floating dtype, got norch.bool.*, torch computes",
-        REFUSED + "bools for floats",
+        r"expected a floating dtype, got (norch\.)?(bool|u?int\d+).*, torch computes",
+        REFUSED + "bools and integers for floats",
     ),
     ("pow", "not defined for bool tensors.*, torch computes", REFUSED + "powers of bools"),
     ("tile|repeat", "numbers that are not negative.*, torch computes", REFUSED + "negative repeats of no elements"),
     ("tensordot", "^norch raises (Value|Runtime)Error: tensordot: expected", BOTH + "dims that are no dims"),
     ("scatter", "index of shape .*are not the same, torch computes", REFUSED + "an index that fits nothing"),
-    ("cumsum|cumprod", "can't be cast to norch.bool, .*, torch computes", REFUSED + "sums in a bool `out`"),
+    ("cum(sum|prod)|sum", "can't be cast to norch.bool, .*, torch computes", REFUSED + "sums in a bool `out`"),
     ("index_put", "expected values of the tensor's dtype.*, torch IndexError", BOTH + "norch looks at dtypes first"),
     ("(?i)softmax|softmin", "floating dtype, got (u?int|bool).*, torch computes", REFUSED + "a softmax of no integers"),
     ("index_fill_?", "axis . has no index, its size is 0, torch computes", REFUSED + "an index into nothing"),

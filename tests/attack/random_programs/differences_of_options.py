@@ -63,7 +63,13 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     ),
     (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
     (r"unravel_index", "out of range.*torch computes", REFUSED + "indices out of range"),
-    (r"addcmul", "alpha, beta and value must not be .*torch computes", REFUSED + "a value that torch cuts to an integer"),
+    (r"IndependentTransform", "sum_rightmost: .*torch computes", REFUSED + "a dimension that is not there"),
+    (
+        r"addcmul|index_add",
+        "alpha(, beta and value must not| must) be .*torch computes",
+        REFUSED + "a value that torch cuts to an integer",
+    ),
+    (r"vmap", "no elements along .*torch IndexError", BOTH + "an extreme of no elements, with or without a dimension"),
     (r"linspace", "does not fit into .*torch computes", REFUSED + "an end that torch does not look at, of one step"),
     (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
 ]
