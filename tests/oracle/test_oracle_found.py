@@ -164,6 +164,9 @@ v1 = lib.ones(2, 2)
 v2 = v1[1]
 v3 = lib.add(lib.ones(()), 1, out=v2)
 v4 = v2.mul_(3)
+
+v1 = lib.distributions.PowerTransform(2).inv(lib.tensor([-inf, 4.0, -0.0], dtype=lib.float64))
+v2 = lib.distributions.PowerTransform(2)(lib.tensor(3.0, dtype=lib.float16))
 """
 
 
