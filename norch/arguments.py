@@ -154,7 +154,7 @@ def axes_of(name: str, dim: Any, axis: Any, empty_is_all: bool = True) -> list[i
         return None
     if not isinstance(chosen, (list, tuple)):
         return [one_size(chosen, name)]
-    return sizes_of(chosen, name) if chosen or not empty_is_all else None
+    return [one_size(axis, name) for axis in chosen] if chosen or not empty_is_all else None
 
 
 def one_axis(name: str, dim: Any, axis: Any) -> int:

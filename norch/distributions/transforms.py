@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
+from functools import reduce
 from typing import Any, Sequence
 
+from ..functions.creation import tensor
 from ..functions.promotion import finfo
 from ..nn import functional
 from ..operation import check_kind
@@ -224,6 +227,11 @@ def _sign(x: Any) -> Any:
     return x.sign() if isinstance(x, Tensor) else (x > 0) - (x < 0)
 
 
+def _power(x: Tensor, exponent: Any) -> Tensor:
+    """x to a power, of which a number is a tensor, as in PyTorch: of -inf, the power 1/2 is then infinite."""
+    return x.pow(exponent if isinstance(exponent, Tensor) else tensor(float(exponent), device=x.device))
+
+
 class PowerTransform(Transform):
     """y = x to the power of a number, of positive x.
 
@@ -243,10 +251,10 @@ class PowerTransform(Transform):
         return _sign(self.exponent)
 
     def _call(self, x: Tensor) -> Tensor:
-        return x.pow(self.exponent)
+        return _power(x, self.exponent)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return y.pow(1 / self.exponent)
+        return _power(y, 1 / self.exponent)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.exponent * y / x).abs().log()
@@ -437,12 +445,12 @@ class ComposeTransform(Transform):
         return y
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        total: Any = 0
+        terms: list[Tensor] = []
         for part in self.parts:
             after = part(x)
-            total = total + sum_rightmost(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim)
+            terms.append(sum_rightmost(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim))
             x = after
-        return total
+        return reduce(operator.add, terms) if terms else x.zeros_like()
 
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"

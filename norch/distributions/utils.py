@@ -10,6 +10,7 @@ from ..functions.creation import empty, tensor
 from ..functions.joining import broadcast_tensors
 from ..methods.interop import as_tensor
 from ..nn import functional
+from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import float64
 
@@ -89,7 +90,7 @@ def sum_rightmost(value: Tensor, count: int) -> Tensor:
     >>> norch.distributions.utils.sum_rightmost(norch.ones(2, 3), 1)
     tensor([3., 3.])
     """
-    if count > value.ndim:
+    if count > check_tensor(value, "sum_rightmost").ndim:
         raise IndexError(f"sum_rightmost: {count} dimensions of a tensor that has {value.ndim}")
     return value if count == 0 else value.sum(tuple(range(-count, 0)))
 

@@ -33,24 +33,30 @@ def _variables(tree: Any, name: str) -> tuple[Any, Tensors]:
 
 
 def _released(results: Any, variables: Tensors, outer: bool) -> Any:
-    """The results; apart from the graph, if nothing that requires gradients is in it but the variables made here."""
-    tensors = [x for x in tree_flatten(results)[0] if isinstance(x, Tensor) and x.requires_grad]
+    """The results; each apart from the graph, if nothing requires gradients behind it but the variables made here."""
     nodes = [edge(x) for x in variables]
     own = {id(node) for node in nodes if node is not None and node.is_leaf}  # others lead to a graph around
-    kept = outer and _reaches_others([edge(x) for x in tensors], own)
-    return results if kept else tree_map(lambda x: x.detach() if isinstance(x, Tensor) else x, results)
+
+    def released(x: Any) -> Any:
+        if not isinstance(x, Tensor) or (outer and x.requires_grad and _reaches_others(edge(x), own)):
+            return x
+        return x.detach()
+
+    return tree_map(released, results)
 
 
-def _reaches_others(nodes: list[Any], own: set[int]) -> bool:
-    seen = set(own)
+def _reaches_others(start: Any, own: set[int]) -> bool:
+    """Whether a node leads to a leaf that is not among `own`; if it does not, its nodes are added to these."""
+    seen, nodes = set(), [start]
     while nodes:
         node = nodes.pop()
-        if node is None or id(node) in seen:
+        if node is None or id(node) in seen or id(node) in own:
             continue
         if node.is_leaf or node.freed:
             return True
         seen.add(id(node))
         nodes += node.edges
+    own |= seen
     return False
 
 

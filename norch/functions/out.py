@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Sequence, TypeVar, Union
 from ..autograd.mode import no_grad
 from ..given import warn
 from ..operation import check_tensor, mode
-from ..packing import uninitialized
 from .promotion import can_cast
 
 if TYPE_CHECKING:
@@ -68,6 +67,6 @@ def _write(target: Tensor, result: Tensor, name: str) -> None:
                 f"{name}: out has shape {list(target.shape)} and was resized to {list(result.shape)}; this will "
                 "become an error: give an empty tensor or one of the right shape",
             )
-        target.data = uninitialized(result.shape, target.dtype, target.device)
+        target.data = target.detach().resize_(result.shape)  # over the same memory, if it is large enough
     with no_grad():
         target.copy_(result)

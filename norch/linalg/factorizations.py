@@ -309,9 +309,12 @@ def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     y = permutation_of(pivots, x).mT @ x if pivot else x
     lower, upper = derivatives.factored(y[..., :size, :size], derivatives.LuBackward, [lower, upper])
     if columns > size:
-        return lower, cat([upper, lower._substitute(y[..., size:], False)], -1), pivots, info
+        rest = recorded(whole[..., size:], derivatives.SubstitutionBackward, (lower, y[..., size:]), False)
+        return lower, cat([upper, rest], -1), pivots, info
     if rows > size:
-        return cat([lower, upper.mT._substitute(y[..., size:, :].mT, False).mT], -2), upper, pivots, info
+        known = whole[..., size:, :].mT
+        rest = recorded(known, derivatives.SubstitutionBackward, (upper.mT, y[..., size:, :].mT), False)
+        return cat([lower, rest.mT], -2), upper, pivots, info
     return lower, upper, pivots, info
 
 

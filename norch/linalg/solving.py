@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
 from .._C import ShapeError, lib
-from ..arguments import broadcast_shapes, flags
+from ..arguments import axes_of, broadcast_shapes, flags
 from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.out import Out, into
@@ -447,8 +447,8 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out:
     tensor([1., 1., 1., 1.])
     """
     a = check_tensor(A, "linalg.tensorsolve")
-    if dims is not None:
-        a = a.movedim(tuple(dims), tuple(range(a.ndim - len(dims), a.ndim)))
+    if moved := axes_of("linalg.tensorsolve", dims, None):
+        a = a.movedim(tuple(moved), tuple(range(a.ndim - len(moved), a.ndim)))
     shape = list(a.shape[check_tensor(B, "linalg.tensorsolve").ndim :])
     if math.prod(shape) != B.numel():
         raise RuntimeError(f"linalg.tensorsolve: shapes {list(A.shape)} and {list(B.shape)} make no square matrix")

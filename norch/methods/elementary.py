@@ -170,6 +170,8 @@ class ElementaryMethods:
             return self._round()
         if not self.is_floating_point():
             raise RuntimeError(f"round: decimals are for floating dtypes, got {self.dtype}")
+        if self.dtype in HALVES:  # whose numbers times the scale may be infinite
+            return self.float().round(decimals=decimals).to(self.dtype)
         scale = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
         return (self * scale)._round() / scale if decimals > 0 else (self / scale)._round() * scale
 

@@ -122,7 +122,7 @@ def lowest_of_cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -
     least, greatest = bounds or (left.length, right.length)
     d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.length - b.length)
     square = d1 * d1 - a.slope * b.slope
-    if square < 0:
+    if not square >= 0:  # also of infinities, which make NaN
         return (least + greatest) / 2
     d2 = square**0.5
     share = (right.slope + d2 - d1) / (right.slope - left.slope + 2 * d2)

@@ -139,6 +139,7 @@ class Timer:
 
     def timeit(self, number: int = 1000000) -> Measurement:
         """One measurement over so many runs, after a few that are not counted."""
+        number = whole(number, "Timer.timeit")
         self._time(max(number // 100, 2))
         return Measurement(number, [self._time(number)], self._spec)
 

@@ -374,6 +374,16 @@ def test_hostile_arguments_are_named():
         norch.ones(3).histogram(3, range=b"a")
     with pytest.raises(TypeError, match="round"):
         norch.ones(1).round(decimals=1e-320)
+    with pytest.raises(TypeError, match="sum: expected one integer, got"):
+        norch.ones(2, 2).sum([[]])
+    with pytest.raises(TypeError, match="cosine_similarity: dim: expected one integer, got"):
+        F.cosine_similarity(norch.ones(2, 2), norch.ones(2, 2), dim=[0])
+    with pytest.raises(TypeError, match="tensorsolve: expected integers, got"):
+        norch.linalg.tensorsolve(norch.eye(4).reshape(2, 2, 4), norch.ones(2, 2), dims=range(3))
+    with pytest.raises(TypeError, match="sum_rightmost"):
+        norch.distributions.utils.sum_rightmost([1.0], 1)
+    with pytest.raises(ValueError, match="Timer.timeit"):
+        norch.utils.benchmark.Timer("1").timeit(10**400)
     for modes in ((3, 0), (0, 2**63 - 1), (-1, 0)):
         with pytest.raises(IndexError, match="expected 0, 1 or 2"):
             norch.grid_sampler_3d(norch.ones(1, 1, 2, 2, 2), norch.zeros(1, 1, 1, 1, 3), *modes, True)

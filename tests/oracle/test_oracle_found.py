@@ -127,6 +127,46 @@ v4 = v2.step()
 v1 = lib.nn.functional.adaptive_avg_pool2d(lib.ones(1, 1, 2, 4), (-1, 1))
 
 v1 = lib.nn.functional.interpolate(lib.ones(1, 1, 2, 4), scale_factor=(-1, 0.25), mode='area')
+
+v1 = lib.special.hermite_polynomial_h(lib.tensor([-inf, inf, -inf, nan]), lib.tensor([2, 1, 3, 0]))
+v2 = lib.special.legendre_polynomial_p(lib.tensor([-inf, -1e200, 1e200], dtype=lib.float64), 3)
+
+v1 = lib.tensor([301.0, -65000.0], dtype=lib.float16).round(decimals=3)
+
+v1 = lib.zeros(3, 2, requires_grad=True)
+v2 = lib.linalg.lu(v1)
+v3 = (v2[1].sum() + v2[2].sum()).backward()
+
+v1 = lib.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]], dtype=lib.float64, requires_grad=True)
+v2 = lib.linalg.lu(v1)
+v3 = (v2[1].sin().sum() + v2[2].cos().sum()).backward()
+v4 = lib.linalg.lu(v1.T)
+v5 = (v4[1].sin().sum() + v4[2].cos().sum()).backward()
+
+v1 = lib.tensor(-2.086, dtype=lib.float16, requires_grad=True)
+v2 = lib.optim.LBFGS([v1], 1, 3, line_search_fn='strong_wolfe')
+v3 = v2.step(lambda: (lambda l: (l.backward(), l)[1])((v1 - 1) ** 4))
+
+v1 = lib.tensor([1.0, 2.0, 3.0])
+v2 = lib.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+v3 = lib.nn.functional.cosine_similarity(v1, v2, dim=0)
+v4 = lib.nn.functional.cosine_similarity(v1, v2, dim=1)
+
+v1 = lib.tensor(2.0, requires_grad=True)
+v2 = lib.tensor(3.0)
+v3 = lib.func.vjp(lambda s, t: s * t, v1, v2)[1](lib.tensor(1.0))
+
+v1 = lib.tensor([1.0, 2.0], requires_grad=True)
+v2 = lib.distributions.ComposeTransform([lib.distributions.ExpTransform()]).log_abs_det_jacobian(v1, v1)
+v3 = lib.distributions.ComposeTransform([]).log_abs_det_jacobian(v1, v1)
+
+v1 = lib.ones(2, 2)
+v2 = v1[1]
+v3 = lib.add(lib.ones(()), 1, out=v2)
+v4 = v2.mul_(3)
+
+v1 = lib.distributions.PowerTransform(2).inv(lib.tensor([-inf, 4.0, -0.0], dtype=lib.float64))
+v2 = lib.distributions.PowerTransform(2)(lib.tensor(3.0, dtype=lib.float16))
 """
 
 

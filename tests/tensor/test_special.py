@@ -177,7 +177,19 @@ AT_THE_EDGES = {
     + [(inf, 1.0, 1.0), (inf, 2.0, 0.0), (2.0, inf, 0.0)],
     "xlog1py": [(0.0, -1.0, 0.0), (0.0, nan, nan), (1.0, -1.0, -inf)],
     "legendre_polynomial_p": [(0.5, 0.0, 1.0), (0.5, -1.0, 0.0), (0.5, 2.9, -0.125), (nan, 2.0, nan)]
-    + [(0.5, -inf, 0.0), (0.5, -0.5, 1.0)],
+    + [(0.5, -inf, 0.0), (0.5, -0.5, 1.0), (nan, 0.0, 1.0)],
+    **{  # the sign of a power, and NaN behind it, where infinities are subtracted
+        name: [(-inf, 1.0, -sign), (-inf, 2.0, inf), (-inf, 3.0, nan), (inf, 1.0, sign), (inf, 2.0, inf)]
+        for name, sign in (
+            ("chebyshev_polynomial_t", inf),
+            ("chebyshev_polynomial_u", inf),
+            ("chebyshev_polynomial_v", inf),
+            ("chebyshev_polynomial_w", inf),
+            ("hermite_polynomial_h", inf),
+            ("hermite_polynomial_he", inf),
+            ("laguerre_polynomial_l", -inf),
+        )
+    },
 }
 
 

@@ -320,16 +320,17 @@ SPECIAL double airy_ai(double x) {
 
 // ---- Orthogonal polynomials --------------------------------------------------------------------------------------
 
-// p[0] = 1, p[1] = first, p[k + 1] = (a(k) x + b(k)) p[k] - c(k) p[k - 1]; 0 for a negative degree, NaN for NaN, and
-// above the degrees that a float32 tells apart: the steps are taken one by one, and nothing could interrupt them.
+// p[0] = 1, p[1] = first, p[k + 1] = (a(k) x + b(k)) p[k] - c(k) p[k - 1]; 0 for a negative degree, NaN above the degrees
+// that a float32 tells apart: the steps are taken one by one, and nothing could interrupt them. Behind an infinity comes
+// NaN, as in PyTorch, because the sign of what overflowed is lost.
 template <class Step>
 SPECIAL double polynomial(double degree, double first, Step step) {
     const double highest = 1 << 24;
-    if (!(degree <= highest) || first != first) return NAN;
+    if (!(degree <= highest)) return NAN;
     if (degree < 1.0) return degree > -1.0 ? 1.0 : 0.0;
     const int64_t n = int64_t(degree);
     double before = 1.0, current = first;
-    for (int64_t k = 1; k < n && isfinite(current); k++) {
+    for (int64_t k = 1; k < n && current == current; k++) {
         const double next = step(double(k), current, before);
         before = current;
         current = next;

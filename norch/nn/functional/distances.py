@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...arguments import broadcast_shapes, flags
+from ...arguments import broadcast_shapes, flags, one_size
 from ...autograd import no_grad
 from ...autograd.derivatives import by_formula
 from ...functions.promotion import result_type
@@ -27,7 +27,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     tensor([0.7071])
     """
     check_tensors("cosine_similarity", x1, x2)
-    if dim in (-1, x1.ndim - 1):
+    dim = one_size(dim, "cosine_similarity: dim")
+    if dim in (-1, max(x1.ndim, x2.ndim) - 1):
         return fused_or(partial(by_formula.row_pairs, _cosine, by_formula.COSINE), _cosine, x1, x2, eps)
     return _cosine(x1, x2, eps, dim)
 

@@ -81,6 +81,7 @@ KNOWN = [
     ("MemoryError without a word", "", r"methods/values\.py", "Python's own error: a list of so many numbers"),
     ("accepted", "save_on_cpu", "attribute name must be string", "an option without effect"),
     ("AssertionError", "GradScaler", "No inf checks were recorded", "torch's own type there"),
+    ("AttributeError", "super", r"Module.__init__\(\) has not run", "torch's own type there"),
     ("death by SIGSEGV", r"_C\.CTensor", "", "a raw address, read behind its end by ctypes"),
 ]
 

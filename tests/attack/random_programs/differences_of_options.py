@@ -10,7 +10,8 @@ BOTH = "both refuse: "
 OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"round\(v", "doesn't define __round__", GAVE_UP + "the number that a scalar is, rounded"),
     (r"special\.", "requires_grad True, torch has False", "norch has a derivative, torch has none"),
-    (r"bessel|airy|polynomial", "elements .*torch has .*nan", "at infinity they have limits, or the sign of a power"),
+    (r"bessel|airy", "elements .*torch has .*nan", "at infinity they have limits"),
+    (r"chebyshev_polynomial_[uw]", "elements .*nan.*torch has ", "of NaN torch gives what its memory held"),
     (r"poisson|bernoulli", "requires_grad False, torch has True", "what is drawn needs no gradient"),
     (r"asarray", "can require gradients", GAVE_UP + "integers of what requires gradients"),
     (
@@ -62,6 +63,14 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     ),
     (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
     (r"unravel_index", "out of range.*torch computes", REFUSED + "indices out of range"),
+    (r"IndependentTransform", "sum_rightmost: .*torch computes", REFUSED + "a dimension that is not there"),
+    (
+        r"addcmul|index_add",
+        "alpha(, beta and value must not| must) be .*torch computes",
+        REFUSED + "a value that torch cuts to an integer",
+    ),
+    (r"vmap", "no elements along .*torch IndexError", BOTH + "an extreme of no elements, with or without a dimension"),
+    (r"linspace", "does not fit into .*torch computes", REFUSED + "an end that torch does not look at, of one step"),
     (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
 ]
 

@@ -133,7 +133,7 @@ PYTHON = """
 {new} = lib.hann_window({integer}, {flag}, dtype=lib.float64)
 {new} = lib.hamming_window({integer}, {flag}, {factor}, dtype=lib.float64)
 {new} = lib.kaiser_window({integer}, {flag}, {number}, dtype=lib.float64)
-{new} = [lib.blackman_window({integer}, {flag}), lib.bartlett_window({integer}, {flag})]
+{new} = [lib.blackman_window({integer}, {flag}) + 1, lib.bartlett_window({integer}, {flag})]
 {new} = lib.fft.fftshift({x}, {dim})
 {new} = [lib.fft.fftfreq({integer}, {factor}), lib.fft.ifftshift({vector}), lib.fft.rfftfreq({integer})]
 {new} = lib.unravel_index({i}.abs(), (2, {integer}))

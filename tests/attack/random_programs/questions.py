@@ -187,6 +187,20 @@ def variance_is_rounding(lines: Sequence[str]) -> bool:
     return False
 
 
+def eigenvalues_meet(lines: Sequence[str]) -> bool:
+    """Whether two eigenvalues, or singular values, that a program takes differ in their last digits alone."""
+    pair = Pair()
+    for line in lines:
+        for call in re.findall(r"lib\.linalg\.(?:eigh|svd)\(.*?(?:, \w+=\w+|, '\w')?\)", line):
+            with contextlib.suppress(Exception):  # torch's refusal, of whatever kind
+                parts = eval(call, pair.theirs)
+                values = parts[0] if "eigh" in call else parts[1]
+                if (values.diff(dim=-1).abs() <= 1e-9 * values.abs().max().clamp(min=1)).any():
+                    return True
+        pair.step(line)
+    return False
+
+
 def zeros(x: Any) -> Any:
     """Which elements of a tensor are 0, or whether a number is."""
     return x == 0 if isinstance(x, (bool, int, float)) else (x == 0).tolist()

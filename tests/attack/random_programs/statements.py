@@ -6,6 +6,7 @@ name, {like} with something that broadcasts with {x}. {dim2} is a second {dim}; 
 
 from __future__ import annotations
 
+from .compositions import COMPOSITIONS
 from .layers_with_options import FACTORS, LAYERS_WITH_OPTIONS, LOSSES
 from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
 from .objects import INITIAL, PARAMETRIZED, PROBABILITY, SCHEDULES
@@ -440,5 +441,6 @@ FAMILIES = [
     (PYTHON, 10),
     (OPTIMIZERS, 2),
     (OF_MODULES, 3),
+    (COMPOSITIONS, 8),
 ]
 FOUND = 11  # the same for the statements that discovery.py finds
