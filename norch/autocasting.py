@@ -15,7 +15,7 @@ from . import operation
 from ._C import lib
 from .guards import Guard
 from .operation import mode
-from .threads import shared_lock
+from .threads import holding, shared_lock
 from .types import HALVES, bfloat16, dtype, float16, float32, float64
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,13 +70,17 @@ _beginning = shared_lock()
 def begin() -> None:
     """Wrap the methods, before the first autocast."""
     while classes:
-        with _beginning:
-            for kind in classes[-1:]:  # none, if another thread was here
-                for name in NAMES:
-                    method = getattr(kind, name, None)
-                    if method is not None and not getattr(method, "casts", False):  # one may be, after an interrupt
-                        setattr(kind, name, under_autocast(method, name))
-                classes.pop()
+        _wrap_methods()
+
+
+@holding(_beginning)
+def _wrap_methods() -> None:
+    for kind in classes[-1:]:  # none, if another thread was here
+        for name in NAMES:
+            method = getattr(kind, name, None)
+            if method is not None and not getattr(method, "casts", False):  # one may be, after an interrupt
+                setattr(kind, name, under_autocast(method, name))
+        classes.pop()
 
 
 VARIABLE = 0x04 | 0x08  # a code has *args or **kwargs: inspect.CO_VARARGS and CO_VARKEYWORDS, without its slow import

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import Any, Callable, TypeVar
 
-from ._C import lib
+from ._C import CPYTHON, lib
 from .arguments import whole
 from .operation import refuse_recording
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def set_num_threads(count: int) -> None:
@@ -58,3 +60,19 @@ def shared_lock() -> Any:
     lock = threading.RLock()  # finalizers can run at any time, also in the thread that holds it
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
     return lock
+
+
+def holding(lock: Any) -> Callable[[F], F]:
+    """What makes a function hold a lock, in one call of C: an interrupt after a `with` block could leave it held."""
+    acquire, release = lock.acquire, lock.release
+
+    def decorated(function: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            if CPYTHON:
+                return lib.call_between(acquire, release, function, arguments)
+            with lock:
+                return function(*arguments)
+
+        return call
+
+    return decorated

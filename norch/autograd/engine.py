@@ -17,7 +17,7 @@ from .._C import lib
 from ..arguments import flags
 from ..guards import within
 from ..operation import check_tensor, mode, own, wrap
-from ..threads import shared_lock
+from ..threads import holding, shared_lock
 from ..types import contiguous_format, shown
 from .derivatives.joining import stack
 from .function import FREED, AccumulateGrad, Edge, Function, Gradients
@@ -187,24 +187,24 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
     return replaced
 
 
+@holding(_accumulating)  # or of two threads that add to a leaf, one would be lost
 def _accumulate(found: Arrived, given: set[int]) -> None:
     """node.grad += gradient for each, in memory that no other tensor shares, if the node's tensor is still alive."""
-    with _accumulating:  # or of two threads that add to a leaf, one would be lost
-        for node, gradient in found.items():
-            tensor = None if node.result is None else node.result()
-            if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
-                continue
-            fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
-            if fit < 0:
-                gradient, fit = _fitting(gradient, tensor), 0
-            if node.grad is not None:
-                gradient = node.grad + gradient
-            elif fit == 0 or id(gradient) in given:
-                gradient = gradient.clone(memory_format=contiguous_format)
-            if gradient._untracked:  # a rule computed it as a view
-                own(gradient)
-            given.add(id(gradient))
-            node.grad = gradient
+    for node, gradient in found.items():
+        tensor = None if node.result is None else node.result()
+        if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
+            continue
+        fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
+        if fit < 0:
+            gradient, fit = _fitting(gradient, tensor), 0
+        if node.grad is not None:
+            gradient = node.grad + gradient
+        elif fit == 0 or id(gradient) in given:
+            gradient = gradient.clone(memory_format=contiguous_format)
+        if gradient._untracked:  # a rule computed it as a view
+            own(gradient)
+        given.add(id(gradient))
+        node.grad = gradient
 
 
 def _fitting(gradient: Tensor, tensor: Tensor) -> Tensor:

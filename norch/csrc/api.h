@@ -328,6 +328,8 @@ API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* excep
 API void drop_guard(PythonObject* guard);
 API PythonObject* call_within(PythonObject* changes, PythonObject* function, PythonObject* arguments,
                               PythonObject* named);
+API PythonObject* call_between(PythonObject* before, PythonObject* after, PythonObject* function,
+                               PythonObject* arguments);
 API Storage* hold_storage(Tensor* tensor);  // one more reference to its storage, given back by free_storage
 API void free_storage(Storage* storage);
 API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector

@@ -19,7 +19,7 @@ from ..autograd.derivatives.views import CloneBackward
 from ..devices import device, of_number
 from ..display import formatting
 from ..operation import asked, recorded, refuse_recording, wrap, wrap_as
-from ..threads import shared_lock
+from ..threads import holding, shared_lock
 from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, shown, strided, uint8
 
 if TYPE_CHECKING:
@@ -164,18 +164,23 @@ _lock = shared_lock()  # without it two threads could make two objects of one st
 
 def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
     """The one object for a tensor's storage under this name; the tensor keeps it."""
-    key = (lib.storage_of(tensor._ptr), name)
-    with _lock:
-        known = _storages.get(key)
-        found = None if known is None else known()
-        if found is None:
-            found = Storage(tensor, kind, name)
-            _storages[key] = weakref.ref(found)
-            if len(_storages) > 64 and len(_storages) & (len(_storages) - 1) == 0:  # at each power of two
-                for gone in [old for old, reference in _storages.items() if reference() is None]:
-                    del _storages[gone]
+    found = _known_storage(tensor, kind, name)
     if found not in tensor._storages:
         tensor._storages = (*tensor._storages, found)
+    return found
+
+
+@holding(_lock)
+def _known_storage(tensor: Tensor, kind: dtype, name: str) -> Storage:
+    key = (lib.storage_of(tensor._ptr), name)
+    known = _storages.get(key)
+    found = None if known is None else known()
+    if found is None:
+        found = Storage(tensor, kind, name)
+        _storages[key] = weakref.ref(found)
+        if len(_storages) > 64 and len(_storages) & (len(_storages) - 1) == 0:  # at each power of two
+            for gone in [old for old, reference in _storages.items() if reference() is None]:
+                del _storages[gone]
     return found
 
 

@@ -348,6 +348,31 @@ def guarded_step():
     norch.autograd.grad((x * x).sum(), x, create_graph=True)
 
 
+def is_free(lock):
+    """Whether another thread could take it."""
+    taken = []
+    thread = threading.Thread(target=lambda: taken.append(lock.acquire(blocking=False) and not lock.release()))
+    thread.start()
+    thread.join()
+    return taken == [True]
+
+
+def locked_step():
+    x = norch.ones(2, requires_grad=True)
+    x.sum().backward()
+    x.storage()
+
+
+def test_an_interrupt_leaves_no_lock_held():
+    counter = Interrupter()
+    locked_step()
+    assert not counter.run(locked_step)
+    for place in range(1, counter.count):
+        Interrupter(place).run(locked_step)
+        for lock in (norch.autograd.engine._accumulating, norch.methods.storage._lock):
+            assert is_free(lock), f"bytecode {place}"
+
+
 @pytest.mark.parametrize(("step", "attempts"), [(training_step, 150), (guarded_step, 300)])
 def test_an_interrupt_at_any_bytecode_leaves_modes_and_memory_as_they_were(step, attempts):
     norch.manual_seed(0)

@@ -271,6 +271,19 @@ PythonObject* call_within(PythonObject* changes, PythonObject* function, PythonO
     return static_cast<PythonObject*>(result);
 }
 
+// function(*arguments), between a call of `before` and one of `after`, which comes whatever was raised
+PythonObject* call_between(PythonObject* before, PythonObject* after, PythonObject* function, PythonObject* arguments) {
+    Reference none_given{objects.new_tuple(0)};
+    Reference began{none_given ? objects.call(before, none_given, nullptr) : nullptr};
+    if (!began) return nullptr;
+    void* result = objects.call(function, arguments, nullptr);
+    void *type, *value, *traceback;
+    objects.fetch_error(&type, &value, &traceback);
+    Reference ended{objects.call(after, none_given, nullptr)};
+    objects.restore_error(type, value, traceback);
+    return static_cast<PythonObject*>(result);
+}
+
 void exchange(void* standing, bool begins) {
     void *type, *error, *traceback, *name, *value;
     objects.fetch_error(&type, &error, &traceback);
