@@ -30,7 +30,7 @@ class SubclassMethods:
         if "__new__" in vars(cls):
             cls._made_as = next(kind for kind in cls.__mro__[1:] if getattr(kind, "_made_as", None) is None)
             if getattr(cls.__init__, "__module__", "").startswith("norch."):  # it would not take these arguments
-                cls.__init__ = object.__init__  # type: ignore[method-assign]
+                setattr(cls, "__init__", object.__init__)  # noqa: B010 (type checkers would take it for every Tensor's)
             SubclassMethods.__new__ = _new  # type: ignore[method-assign]  # now: others need none, and are made faster
 
     def as_subclass(self: Any, cls: type[T]) -> T:

@@ -27,13 +27,15 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et 
 
 def _row(name: str, backward: Callable[..., Function]) -> Callable[..., Tensor]:
     """The function of a row of csrc/ops/operations.h: of x and its parameters, numbers; `inplace` writes it into x."""
-    function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
+    function, into = f"{name}_tensor", f"{name}_into"  # by name: an export to ONNX has others in `lib` meanwhile
 
     def of(x: Tensor, *parameters: float, inplace: bool = False) -> Tensor:
         numbers = [_parameter(value) for value in parameters]
         if inplace is False or not flag(inplace, f"{name}: inplace"):
-            return recorded(wrap(function(x._ptr, *numbers)), backward, (x,), *parameters)
-        return write(x, partial(_of_one, backward, parameters), (), lambda: into(x._ptr, x._ptr, *numbers))
+            return recorded(wrap(getattr(lib, function)(x._ptr, *numbers)), backward, (x,), *parameters)
+        return write(
+            x, partial(_of_one, backward, parameters), (), lambda: getattr(lib, into)(x._ptr, x._ptr, *numbers)
+        )
 
     return of
 
