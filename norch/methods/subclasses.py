@@ -30,8 +30,9 @@ class SubclassMethods:
         if "__new__" in vars(cls):
             cls._made_as = next(kind for kind in cls.__mro__[1:] if getattr(kind, "_made_as", None) is None)
             if getattr(cls.__init__, "__module__", "").startswith("norch."):  # it would not take these arguments
-                setattr(cls, "__init__", object.__init__)  # noqa: B010 (type checkers would take it for every Tensor's)
-            SubclassMethods.__new__ = _new  # type: ignore[method-assign]  # now: others need none, and are made faster
+                cls.__init__ = object.__init__  # type: ignore[method-assign]
+            # Now: others need none, and are made faster. An assignment type checkers would take for every Tensor's.
+            setattr(SubclassMethods, "__new__", _new)  # noqa: B010
 
     def as_subclass(self: Any, cls: type[T]) -> T:
         """A view of all elements, in the same shape and dtype, as an instance of a class that is derived from Tensor.
