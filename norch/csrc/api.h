@@ -230,7 +230,6 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 
 // ---- Elementwise functions of several kernels (api/elementary.cpp)
-// Numbers in place of NaN and of both infinities. `clamps`: those of infinities are the dtype's largest and smallest.
 API Tensor* sinc_tensor(Tensor* tensor);
 API Tensor* logit_tensor(Tensor* tensor);
 
@@ -328,6 +327,7 @@ API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* excep
 API void drop_guard(PythonObject* guard);
 API PythonObject* call_within(PythonObject* changes, PythonObject* function, PythonObject* arguments,
                               PythonObject* named);
+// function(*arguments), between before() and after()
 API PythonObject* call_between(PythonObject* before, PythonObject* after, PythonObject* function,
                                PythonObject* arguments);
 API Storage* hold_storage(Tensor* tensor);  // one more reference to its storage, given back by free_storage

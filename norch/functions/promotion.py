@@ -57,9 +57,6 @@ def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
     >>> norch.result_type(norch.tensor([1]), 2.5)
     norch.float32
     """
-    if isinstance(tensor1, operation.Tensor) and isinstance(tensor2, operation.Tensor):
-        if tensor1.ndim and tensor2.ndim:
-            return promoted(tensor1.dtype, tensor2.dtype)
     return common_type(tensor1, tensor2)
 
 

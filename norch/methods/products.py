@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from .. import operation
@@ -83,8 +82,11 @@ class ProductMethods:
         tensor([[1., 2., 0., 0.],
                 [0., 0., 1., 2.]])
         """
-        wide, fine, whole = _kronecker_sizes(self.shape, check_tensor(other, "kron").shape)
-        return own((self.reshape(wide) * other.reshape(fine)).reshape(whole))
+        rank = max(self.ndim, check_tensor(other, "kron").ndim)
+        x, y = ([1] * (rank - t.ndim) + list(t.shape) for t in (self, other))
+        wide = self.reshape([size for axis in range(rank) for size in (x[axis], 1)])
+        fine = other.reshape([size for axis in range(rank) for size in (1, y[axis])])
+        return own((wide * fine).reshape([a * b for a, b in zip(x, y)]))
 
     def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         """The cross product of the vectors of 3 elements along `dim`, without which the first of size 3 is it.
@@ -287,13 +289,3 @@ def _same_shape(x: Tensor, result: Tensor, name: str) -> Tensor:
     if x.shape != result.shape:
         raise ShapeError(f"{name}: expected a tensor of shape {list(result.shape)}, got {list(x.shape)}")
     return result
-
-
-@functools.lru_cache(256)
-def _kronecker_sizes(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The sizes [a, 1, b, 1, ...] and [1, c, 1, d, ...] of the operands of kron, and [a c, b d, ...] of the result."""
-    rank = max(len(x), len(y))
-    x, y = ((1,) * (rank - len(sizes)) + tuple(sizes) for sizes in (x, y))
-    wide = tuple(size for a in x for size in (a, 1))
-    fine = tuple(size for b in y for size in (1, b))
-    return wide, fine, tuple(a * b for a, b in zip(x, y))

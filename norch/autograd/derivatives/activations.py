@@ -7,7 +7,6 @@ As everywhere, `backward` is the formula, in tensor operations, and `fused` the 
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any, Callable
 
 from ..._C import Handle, lib, number
@@ -34,14 +33,10 @@ def _row(name: str, backward: Callable[..., Function]) -> Callable[..., Tensor]:
         if inplace is False or not flag(inplace, f"{name}: inplace"):
             return recorded(wrap(getattr(lib, function)(x._ptr, *numbers)), backward, (x,), *parameters)
         return write(
-            x, partial(_of_one, backward, parameters), (), lambda: getattr(lib, into)(x._ptr, x._ptr, *numbers)
+            x, lambda old: backward(old, *parameters), (), lambda: getattr(lib, into)(x._ptr, x._ptr, *numbers)
         )
 
     return of
-
-
-def _of_one(backward: Callable[..., Function], parameters: tuple[float, ...], x: Tensor) -> Function:
-    return backward(x, *parameters)
 
 
 def _parameter(value: Any) -> Handle:
