@@ -248,6 +248,9 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
     /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
     KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
+    /* the rows of x [..., m, columns] from number `row` on = triangle^-1 times them, for triangles [..., n, n] of the \
+       same leading sizes; both contiguous, float32 or float64, and not empty */                    \
+    KERNEL(substitute, (const Tensor& triangles, Tensor& x, int64_t row, bool upper))               \
     ROW_OPS(ROW_KERNEL)                                                                             \
     /* fill a contiguous out that is not empty with the random numbers of ops/philox.h */               \
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _C
 from .._C import CPYTHON, lib, raise_error
 from ..arguments import flags
-from ..operation import wrap
+from ..operation import refuse_recording, wrap
 from ..types import shown
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ class DLPackMethods:
             raise BufferError("__dlpack__: this Python has no capsules: expected CPython")
         if self._edge is not None:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        refuse_recording("memory is shared through DLPack")
         source, own = self, self.__dlpack_device__()
         if stream not in (None, -1) and own[0] == _CPU:
             raise BufferError(f"__dlpack__: expected no stream for a tensor on the CPU, got {shown(stream)}")

@@ -112,7 +112,8 @@ class GradientMethods:
 
     @grad.setter
     def grad(self: Tensor, gradient: Tensor | None) -> None:
-        node = self._edge or self._leaf
+        x = operation.asked(self)
+        node = x._edge or x._leaf
         if gradient is not None:
             check_tensor(gradient, "grad")
             if not lib.same_kind(gradient._ptr, self._ptr):
@@ -121,7 +122,7 @@ class GradientMethods:
                     f"{list(gradient.shape)}, {gradient.dtype} on {gradient.device}"
                 )
             if node is None:
-                node = self._leaf = AccumulateGrad(self)
+                node = x._leaf = AccumulateGrad(x)
         if node is not None:
             node.grad = gradient
 

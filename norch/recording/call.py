@@ -14,8 +14,8 @@ from ..autograd.in_place import join
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap
 from ..tensor import Tensor
-from .program import Outcome, ReplayedBackward, add_gradient, gradient_of, rebuilt
-from .recorder import Recorder
+from .program import Outcome, ReplayedBackward, gradient_of, rebuilt
+from .recorder import Recorder, add_gradient
 from .signature import Reason, Signature, form_of
 from .trees import DEEP, LEAF, containers_in, flatten, replaced
 from .watching import OF_TENSORS, Watch
@@ -52,7 +52,7 @@ class Call:
         self.stand_in_nodes: dict[int, Any] = {}
         self.uses_entry = False
         for x in leaves:
-            if isinstance(x, Tensor) and x._edge is not None:
+            if isinstance(x, Tensor) and x._edge is not None and mode.enabled:
                 self._stand_in()
                 break
         # of the leaves that the function looks at; their gradients; which of them come with one, and these
@@ -66,14 +66,13 @@ class Call:
         leaves = self.leaves
         # A leaf stands for an argument that requires gradients: what is behind it is none of the function's business.
         needed = {id(x): x for x in leaves if isinstance(x, Tensor) and x._edge is not None}
-        made = {key: _standing_for(x) if mode.enabled else x for key, x in needed.items()}
+        made = {key: _standing_for(x) for key, x in needed.items()}
         self.stand_ins = {i: made[id(x)] for i, x in enumerate(leaves) if id(x) in made}
         self.stand_in_nodes = {i: x._edge for i, x in self.stand_ins.items()}
         for i, node in self.stand_in_nodes.items():
             x = leaves[i]
             if (
-                mode.enabled
-                and not x._edge.refuses_writes
+                not x._edge.refuses_writes
                 and x._base is None
                 and not any(view() is not None for view in x._views or ())
             ):
@@ -94,25 +93,15 @@ class Call:
         self.recorder = Recorder(inputs, model, watch.optimizers, self.signature.notes_lines)
         self.recorder.asked = dict(zip(map(id, self.given), self.leaves))
         version, enabled = structure.version, mode.enabled
-        args, kwargs = self.args, self.kwargs
-        if self.stand_ins:
-            args, kwargs = replaced((args, kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
-
-        def call() -> tuple[Any, Reason | None]:
-            try:
-                result = self.function(*args, **kwargs)
-                changes = not self.signature.is_flat and self._changed(args, kwargs)
-            finally:
-                if self.stand_ins:
-                    replaced((args, kwargs), {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
-            reason = self._note_result(result)
-            if reason is None and self.outcome.alive:
-                reason = self._record_backward()
-            return result, ("it changes a container that is an argument", None) if changes else reason
-
         tensors = [*watch.tensors, *[x for x in given if x._edge is None]]
         before = list(map(_made_of, tensors))
-        result, reason = self.recorder.record(call)
+        try:
+            result, reason = self.recorder.record(self._called)
+        except BaseException:  # what the function did before is done
+            if self.stand_ins:
+                self._note_gradients()
+                self._passed_on(None)
+            raise
         self.recorder.asked = {}
         changed = structure.version != version and not watch.is_made_as_before()
         if changed or list(map(_made_of, tensors)) != before:
@@ -120,7 +109,7 @@ class Call:
         if mode.enabled != enabled:
             reason = reason or ("it leaves another grad mode behind", None)
         if self.nodes or self.stand_ins:
-            self._note_gradients()
+            reason = self._note_gradients() or reason
         if self.entry:
             self.uses_entry = self.recorder.uses_inputs(len(self.recorder.inputs) - len(self.entry))
             self.outcome.entry = self.entry if self.uses_entry else []
@@ -128,9 +117,24 @@ class Call:
         if self.stand_ins:
             if any(x._edge is not self.stand_in_nodes[i] for i, x in self.stand_ins.items()):
                 reason = reason or ("it writes to an argument that requires gradients; write to a clone of it", None)
-            if mode.enabled:
-                result = self._connected(result) if reason is None else self._passed_on(result)
+            result = self._connected(result) if reason is None else self._passed_on(result)
         return result, reason
+
+    def _called(self) -> tuple[Any, Reason | None]:
+        """The function's result for arguments or what stands for them, and why it cannot be replayed."""
+        args, kwargs = self.args, self.kwargs
+        if self.stand_ins:
+            args, kwargs = replaced((args, kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
+        try:
+            result = self.function(*args, **kwargs)
+            changes = not self.signature.is_flat and self._changed(args, kwargs)
+        finally:
+            if self.stand_ins:
+                replaced((args, kwargs), {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
+        reason = self._note_result(result)
+        if reason is None and self.outcome.alive:
+            reason = self._record_backward()
+        return result, ("it changes a container that is an argument", None) if changes else reason
 
     def _obstacle(self) -> Reason | None:
         """Why there is nothing to record."""
@@ -177,6 +181,8 @@ class Call:
                 outcome.sources.append(("new", len(outcome.new)))
                 outcome.new.append(x)
                 node = x._edge
+                if x.is_leaf and gradient_of(x) is not None:
+                    return "it returns a leaf that it made, with a gradient", None
                 alive = node is not None and not node.is_leaf and not node.freed
                 if alive:
                     outcome.alive.append(len(outcome.nodes))
@@ -213,21 +219,28 @@ class Call:
         outcome = self.outcome
         alive = [outcome.new[i] for i in outcome.alive]
         leaves = _leaves_behind(alive)
-        if leaves is None:
-            return "a hook is called in its backward", None
+        if isinstance(leaves, str):
+            return leaves, None
+        if any(x._edge in leaves for x in outcome.new):
+            return "it returns a leaf that it made, and what depends on it", None
         numbers = {id(x._edge): i for i, x in self.stand_ins.items()}
         targets = [node.result() for node in leaves]
         outcome.backward_edges = [numbers.get(id(node), node) for node in leaves]
         gradients = [_like(x) for x in alive]
         self.recorder.begin_backward(gradients)
-        found = grad(alive, targets, gradients, retain_graph=True, allow_unused=True)
+        try:
+            found = grad(alive, targets, gradients, retain_graph=True, allow_unused=True)
+        except MemoryError:
+            raise
+        except Exception as error:  # which the function does not raise
+            return f"its backward raises {type(error).__name__}: {error}", None
         outcome.backward_results = list(found)
         places = {id(node): i for i, node in enumerate(leaves)}
         outcome.reached = [{places[id(node)] for node in _leaves_behind([x]) or ()} for x in alive]
         return None
 
-    def _note_gradients(self) -> None:
-        """Which leaves have another gradient than before."""
+    def _note_gradients(self) -> Reason | None:
+        """Which leaves have another gradient than before; why a replay cannot leave them."""
         outcome = self.outcome
         for node, before in zip(self.nodes, self.before):
             gradient = node.grad
@@ -244,6 +257,10 @@ class Call:
                 outcome.input_gradients.append((i, len(outcome.new)))
                 outcome.new.append(x.grad)
                 outcome.nodes.append(None)
+        left = [*outcome.gradients, *[outcome.new[k] for _, k in outcome.input_gradients]]
+        if any(x is not None and x._edge is not None for x in left):
+            return "it leaves gradients with a graph", None
+        return None
 
     def _connected(self, result: Any) -> Any:
         """The result with the graph of the arguments, for which the recording had stand-ins."""
@@ -306,15 +323,17 @@ def _like(x: Tensor) -> Tensor:
     return wrap(lib.empty_tensor(int64_array(shape), len(shape), struct.dtype, struct.device) or raise_error())
 
 
-def _leaves_behind(tensors: list[Tensor]) -> list[Any] | None:
-    """The nodes of the leaves that tensors were computed from, in one order; None if a hook is on the way."""
+def _leaves_behind(tensors: list[Tensor]) -> list[Any] | str:
+    """The nodes of the leaves that tensors were computed from, in one order; or why there is no backward to record."""
     seen: dict[int, Any] = {}
     waiting = [x._edge for x in tensors]
     while waiting:
         node = waiting.pop()
         if node is not None and id(node) not in seen:
             if node.hooks or node.calls_hook:  # recording a backward would call it once more
-                return None
+                return "a hook is called in its backward"
+            if node.freed:
+                return "its backward goes through a graph that was freed"
             seen[id(node)] = node
             waiting += node.edges
     leaves = [node for node in seen.values() if node.is_leaf and node.result() is not None]

@@ -22,7 +22,7 @@ from ..optim.groups import Group, numbers_in, tensors_in
 from ..tensor import Tensor
 from .display import header, nodes_of
 from .guards import address_of, all_same
-from .recorder import Recorder
+from .recorder import Recorder, add_gradient
 from .trees import LEAF, unflatten
 from .watching import Watch
 
@@ -355,11 +355,6 @@ def _is_number(value: Any) -> bool:
 
 def _zeros(value: Any) -> Any:
     return [x == 0 for x in value] if type(value) is tuple else value == 0
-
-
-def add_gradient(x: Any, gradient: Any) -> None:
-    """Hand an argument what a backward in the function found."""
-    x.grad = gradient if x.grad is None else x.grad + gradient
 
 
 def rebuilt(outcome: Outcome, new: Sequence[Any], arguments: Sequence[Any], gradients: Sequence[Any]) -> Any:

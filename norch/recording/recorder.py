@@ -9,6 +9,7 @@ import os
 from typing import Any, Callable, Sequence, TypeVar
 
 from .._C import lib, raise_error, write_clock
+from ..autograd.mode import set_grad_enabled
 from ..operation import mode, refuse_recording
 from ..optim.groups import Group, numbers_in, tensors_in
 from ..optim.optimizer import Optimizer
@@ -98,6 +99,9 @@ class Recorder:
         if argument is None:
             return x
         refuse_recording("the graph, the gradient or the memory of an argument is looked at")
+        if argument is not x and x._edge is not None and x._edge.grad is not None:
+            add_gradient(argument, x._edge.grad)
+            x._edge.grad = None
         return argument
 
     def note_draw(self, generator: Any, state: Any) -> None:
@@ -113,6 +117,14 @@ class Recorder:
         if list(map(id, self.steps)) != list(map(id, model.steps)):
             return "another optimizer takes its step", None
         return _placed(lib.recording_difference(self.handle))
+
+
+def add_gradient(x: Tensor, gradient: Any) -> None:
+    """Hand an argument what a backward in the function found."""
+    if x.grad is not None:
+        with set_grad_enabled(gradient.requires_grad):  # as that backward
+            gradient = x.grad + gradient
+    x.grad = gradient
 
 
 def _placed(told: tuple[str, str | None, int] | None) -> tuple[str, Line | None] | None:

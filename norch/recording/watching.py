@@ -147,6 +147,8 @@ class Watch(Guards):
 
     def _behind_tensor(self, tensor: Tensor) -> list[Found]:
         self.tensors.append(tensor)
+        if type(tensor) is Tensor:  # a parameter ticks `structure`
+            self.guard_attribute(tensor, "_edge")
         found: list[Found] = []
         node = tensor._edge or tensor._leaf
         if node is not None and (node.hooks or node.after):

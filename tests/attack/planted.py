@@ -43,6 +43,22 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
         5000,
     ),
     (
+        "replays",
+        "recording/recorder.py",
+        "        with set_grad_enabled(gradient.requires_grad):  # as that backward\n            gradient = x.grad + gradient",
+        "        pass",
+        "arguments of call",
+        3000,
+    ),
+    (
+        "replays",
+        "recording/watching.py",
+        'self.guard_attribute(tensor, "_edge")',
+        "pass",
+        "result of call",
+        3000,
+    ),
+    (
         "parsers",
         "functions/torch_files.py",
         "return _ALLOWED[module, name]",

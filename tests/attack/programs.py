@@ -37,15 +37,26 @@ HANG = 120  # seconds that one program may take, with those that make it short
 CASES = 1500  # programs of a short attack
 
 
-def attack(seconds: float, cases: int, seed: int, tell: Callable[[str], None] = lambda finding: None) -> Report:
+Outcome = tuple[dict[str, int], str, str]  # what was tried, the kind of what was found, and the finding
+Attempt = Callable[[str, set[str]], Outcome]  # of a seed, and the kinds that were seen before
+
+
+def attack(
+    seconds: float,
+    cases: int,
+    seed: int,
+    tell: Callable[[str], None] = lambda finding: None,
+    attempt: Attempt | None = None,
+) -> Report:
     """Run random programs until the time is up, or so many ran; each finding is told at once."""
     report, seen, number = Report(), set(), 0
+    attempt = attempt or attempted
     torch.set_num_threads(1)
     norch.set_num_threads(1)
     families()
     end = time.monotonic() + seconds  # after the start, which takes its time
     while time.monotonic() < end and number < cases and len(report.findings) < FINDINGS:
-        for tried, label, text in batch(seed, range(number, min(number + BATCH, cases)), seen, end):
+        for tried, label, text in batch(attempt, seed, range(number, min(number + BATCH, cases)), seen, end):
             number += 1
             if number % PROGRESS == 0:
                 print(f"{number:,} programs", file=sys.stderr, flush=True)
@@ -60,10 +71,7 @@ def attack(seconds: float, cases: int, seed: int, tell: Callable[[str], None] = 
     return report
 
 
-Outcome = tuple[dict[str, int], str, str]  # what was tried, the kind of what was found, and the finding
-
-
-def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Outcome]:
+def batch(attempt: Attempt, seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Outcome]:
     """The outcomes of programs that a child runs, of all that it came to."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -104,7 +112,7 @@ def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Out
         yield {"programs": 1, "that end torch": 1}, "", ""
 
 
-def attempt(seed: str, seen: set[str]) -> Outcome:
+def attempted(seed: str, seen: set[str]) -> Outcome:
     """One program: what it found, unless it is explained, or was seen before."""
     program = Program(seed)
     program.grow()
@@ -132,7 +140,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.only:
         warnings.simplefilter("ignore")
-        print(*attempt(options.only, set()), sep="\n")
+        print(*attempted(options.only, set()), sep="\n")
         return
     report = attack(options.seconds, sys.maxsize, options.seed, lambda finding: print(finding, end="\n\n", flush=True))
     print(dataclasses.replace(report, findings=[]), f"({len(report.findings)} above)")

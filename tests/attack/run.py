@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-ATTACKERS = ["programs", "arguments", "failures", "parsers"]
+ATTACKERS = ["programs", "replays", "arguments", "failures", "parsers"]
 
 
 def attack(name: str, seconds: float | None, cases: int | None, seed: int) -> int:

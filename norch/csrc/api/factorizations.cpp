@@ -8,7 +8,7 @@
 
 #include "api.h"
 #include "api/checks.h"
-#include "recording/recording.h"
+#include "dispatch.h"
 
 constexpr int64_t PANEL = 32;  // columns that are eliminated before the rest of the matrix is multiplied
 
@@ -141,49 +141,26 @@ Tensor* permutation_of_pivots(Tensor* tensor, int64_t rows, int32_t dtype) {
 
 // ---- Substitution ------------------------------------------------------------------------------------------------
 
-// x = t^-1 x, of matrices t [width, width] in row order and the rows of x from `row` on
-template <class T>
-static void solve_rows(const Tensor& triangles, Tensor& x, int64_t row, bool upper) {
-    const int last = x.ndim - 1;
-    const int64_t width = triangles.shape[last], columns = x.shape[last], step = x.shape[last - 1] * columns;
-    const T* t = static_cast<const T*>(triangles.data);
-    T* rows = static_cast<T*>(x.data) + row * columns;
-    for (int64_t done = 0; done < x.size; done += step, t += width * width, rows += step)
-        for (int64_t k = 0; k < width; k++) {
-            const int64_t i = upper ? width - 1 - k : k, from = upper ? i + 1 : 0, to = upper ? width : i;
-            T* target = rows + i * columns;
-            for (int64_t j = from; j < to; j++)
-                for (int64_t c = 0; c < columns; c++) target[c] -= t[i * width + j] * rows[j * columns + c];
-            for (int64_t c = 0; c < columns; c++) target[c] /= t[i * width + i];
-        }
-}
-
-// Some rows after others, from the last on if the triangle is upper: what is known is taken away, and they are solved
-// for; one row, which the diagonal divides, at a time where the host has no part in it.
+// A panel of rows after the other, from the last on if the triangle is upper: what is known is taken away from it, and
+// it is solved for.
 Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper) {
     return build([&] {
         Owned x = new_tensor(sides->shape, sides->ndim, sides->dtype, sides->device);
         if (x->size) assign(*sides, *x);
         const int row = x->ndim - 2;
-        const bool on_host = x->device == 0 && !is_recording();
-        const int64_t n = x->shape[row], most = on_host ? PANEL : 1;
-        for (int64_t k = 0; k < n; k += most) {
-            const int64_t width = std::min(most, n - k), i = upper ? n - k - width : k, from = upper ? i + width : 0;
-            const Owned target = taken(slice_tensor(x.tensor, row, i, width, 1)),
-                        line = taken(slice_tensor(triangle, row, i, width, 1));
+        const int64_t n = x->size ? x->shape[row] : 0;
+        for (int64_t k = 0; k < n; k += PANEL) {
+            const int64_t width = std::min(PANEL, n - k), i = upper ? n - k - width : k, from = upper ? i + width : 0;
+            const Owned line = taken(slice_tensor(triangle, row, i, width, 1));
             if (k) {
-                const Owned known = taken(slice_tensor(x.tensor, row, from, k, 1));
-                const Owned factors = taken(slice_tensor(line.tensor, row + 1, from, k, 1));
+                const Owned target = taken(slice_tensor(x.tensor, row, i, width, 1)),
+                            known = taken(slice_tensor(x.tensor, row, from, k, 1)),
+                            factors = taken(slice_tensor(line.tensor, row + 1, from, k, 1));
                 const Owned product = taken(matmul_tensor(factors.tensor, known.tensor));
                 done(sub_into(target.tensor, target.tensor, product.tensor));
             }
-            const Owned square = taken(slice_tensor(line.tensor, row + 1, i, width, 1));
-            if (!on_host) {
-                done(div_into(target.tensor, target.tensor, square.tensor));
-                continue;
-            }
-            const Owned rows = contiguous(*square);
-            for_real(x->dtype, [&](auto type) { solve_rows<typename decltype(type)::type>(*rows, *x, i, upper); });
+            const Owned square = taken(slice_tensor(line.tensor, row + 1, i, width, 1)), rows = contiguous(*square);
+            kernels::substitute.launch(x->device, *rows, *x, i, upper != 0);
         }
         return x;
     });

@@ -419,4 +419,23 @@ void linear_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias
     });
 }
 
+// The rows of a solution, each less its factors times those before it.
+void substitute_tensor_cpu(const Tensor& triangles, Tensor& x, int64_t row, bool upper) {
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const int last = x.ndim - 1;
+        const int64_t n = triangles.shape[last], columns = x.shape[last], step = x.shape[last - 1] * columns;
+        const T* factors = data_as<const T>(triangles);
+        T* rows = data_as<T>(x) + row * columns;
+        for (int64_t done = 0; done < x.size; done += step, factors += n * n, rows += step)
+            for (int64_t k = 0; k < n; k++) {
+                const int64_t i = upper ? n - 1 - k : k, from = upper ? i + 1 : 0;
+                T* target = rows + i * columns;
+                for (int64_t j = from; j < from + k; j++)
+                    for (int64_t c = 0; c < columns; c++) target[c] -= factors[i * n + j] * rows[j * columns + c];
+                for (int64_t c = 0; c < columns; c++) target[c] /= factors[i * n + i];
+            }
+    });
+}
+
 }  // namespace NORCH_ISA

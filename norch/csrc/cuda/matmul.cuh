@@ -230,6 +230,22 @@ void launch_tiled(const Tensor& a, const Tensor& b, const T* bias, T* out, Produ
     launch_tiled<T, EACH, DEPTH, 1>(a, b, bias, out, product, stretches, stream);
 }
 
+// x = triangle^-1 x: each row less its factors times those before it
+template <class T>
+__global__ void substitute_kernel(const T* triangles, T* x, int64_t n, int64_t columns, int64_t height, int64_t size,
+                                  bool upper) {
+    for (int64_t p = first_of_thread(); p < size; p += all_threads()) {
+        const T* factors = triangles + p / columns * n * n;
+        T* column = x + p / columns * height * columns + p % columns;
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t i = upper ? n - 1 - k : k, from = upper ? i + 1 : 0;
+            T value = column[i * columns];
+            for (int64_t j = from; j < from + k; j++) value -= factors[i * n + j] * column[j * columns];
+            column[i * columns] = value / factors[i * n + i];
+        }
+    }
+}
+
 template <class T>
 void launch_naive(const Tensor& a, const Tensor& b, const Tensor* bias, Tensor& out, const Product& product,
                   cudaStream_t stream) {
@@ -288,6 +304,20 @@ void linear_tensor_cuda(const Tensor& x, const Tensor& weight, const Tensor* bia
     swap(transposed.shape[0], transposed.shape[1]);
     swap(transposed.strides[0], transposed.strides[1]);
     multiply(x, transposed, bias, out);
+}
+
+// A thread for each column of the solutions
+void substitute_tensor_cuda(const Tensor& triangles, Tensor& x, int64_t row, bool upper) {
+    cudaStream_t stream = use(x.device);
+    const int last = x.ndim - 1;
+    const int64_t height = x.shape[last - 1], size = x.size / height;
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        substitute_kernel<T><<<blocks_for(size), threads_for(size), 0, stream>>>(
+            data_as<T>(triangles), data_as<T>(x) + row * x.shape[last], triangles.shape[last], x.shape[last], height,
+            size, upper);
+        check_launch("solve_triangular");
+    });
 }
 
 // The product by its definition, for tests of the tiled one.
