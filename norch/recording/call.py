@@ -9,13 +9,13 @@ from weakref import ref
 
 from .._C import int64_array, lib, raise_error
 from ..autograd.engine import grad
-from ..autograd.function import AccumulateGrad, Function
+from ..autograd.function import AccumulateGrad
 from ..autograd.in_place import join
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap
 from ..tensor import Tensor
 from .program import Outcome, ReplayedBackward, gradient_of, rebuilt
-from .recorder import Recorder, add_gradient
+from .recorder import Recorder, add_gradient, pass_on
 from .signature import Reason, Signature, form_of
 from .trees import DEEP, LEAF, containers_in, flatten, replaced
 from .watching import OF_TENSORS, Watch
@@ -27,15 +27,6 @@ class StandIn(AccumulateGrad):
     """The node of a leaf that stands for an argument which is no leaf: it may be written to."""
 
     refuses_writes = False
-
-
-class PassOn(Function):
-    """The node of a stand-in that became part of a larger graph: it hands its gradient on."""
-
-    is_leaf = False
-
-    def backward(self, gradient: Tensor) -> list[Tensor]:
-        return [gradient]
 
 
 class Call:
@@ -98,9 +89,7 @@ class Call:
         try:
             result, reason = self.recorder.record(self._called)
         except BaseException:  # what the function did before is done
-            if self.stand_ins:
-                self._note_gradients()
-                self._passed_on(None)
+            self._passed_on(None)
             raise
         self.recorder.asked = {}
         changed = structure.version != version and not watch.is_made_as_before()
@@ -279,15 +268,15 @@ class Call:
             ReplayedBackward(edges, outer, run)
             for i, x in zip(outcome.alive, outer):
                 new[i] = x
-        self._hand_gradients_over()
+        for i, k in outcome.input_gradients:
+            add_gradient(self.leaves[i], new[k])
         return rebuilt(outcome, new, self.leaves, ())
 
     def _passed_on(self, result: Any) -> Any:
         """The result as the function left it, with the graphs of the arguments behind the stand-ins."""
         for i, x in self.stand_ins.items():
             node, argument = self.stand_in_nodes[i], self.leaves[i]
-            if node.is_leaf:  # not yet, if it is passed twice
-                node.__class__, node.edges, node.result = PassOn, (argument._edge,), None
+            pass_on(node, argument)
             now: Any = x._edge
             if now is not node:  # it was written to: the argument is what it is now
                 argument._edge = now
@@ -296,13 +285,7 @@ class Call:
             for reference in x._views or ():
                 if (view := reference()) is not None:
                     join(view, argument)
-        self._hand_gradients_over()
         return replaced(result, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
-
-    def _hand_gradients_over(self) -> None:
-        """What a backward in the function left in stand-ins goes to the arguments."""
-        for i, k in self.outcome.input_gradients:
-            add_gradient(self.leaves[i], self.outcome.new[k])
 
 
 def _standing_for(x: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ import os
 from typing import Any, Callable, Sequence, TypeVar
 
 from .._C import lib, raise_error, write_clock
+from ..autograd.function import Function
 from ..autograd.mode import set_grad_enabled
 from ..operation import mode, refuse_recording
 from ..optim.groups import Group, numbers_in, tensors_in
@@ -99,9 +100,8 @@ class Recorder:
         if argument is None:
             return x
         refuse_recording("the graph, the gradient or the memory of an argument is looked at")
-        if argument is not x and x._edge is not None and x._edge.grad is not None:
-            add_gradient(argument, x._edge.grad)
-            x._edge.grad = None
+        if argument is not x and x._edge is not None:
+            pass_on(x._edge, argument)
         return argument
 
     def note_draw(self, generator: Any, state: Any) -> None:
@@ -117,6 +117,26 @@ class Recorder:
         if list(map(id, self.steps)) != list(map(id, model.steps)):
             return "another optimizer takes its step", None
         return _placed(lib.recording_difference(self.handle))
+
+
+class PassOn(Function):
+    """The node of a stand-in that became part of a larger graph: it hands its gradient on."""
+
+    is_leaf = False
+
+    def backward(self, gradient: Tensor) -> list[Tensor]:
+        return [gradient]
+
+    def release(self) -> None:  # there is nothing to free, and other graphs come this way
+        pass
+
+
+def pass_on(node: Function, argument: Tensor) -> None:
+    """Let the argument have the gradients of its stand-in, whose node this is: those that came, and those to come."""
+    if node.is_leaf:
+        if node.grad is not None:
+            add_gradient(argument, node.grad)
+        node.__class__, node.edges, node.result, node.grad = PassOn, (argument._edge,), None, None
 
 
 def add_gradient(x: Tensor, gradient: Any) -> None:

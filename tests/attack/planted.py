@@ -44,14 +44,6 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
     ),
     (
         "replays",
-        "recording/recorder.py",
-        "        with set_grad_enabled(gradient.requires_grad):  # as that backward\n            gradient = x.grad + gradient",
-        "        pass",
-        "arguments of call",
-        3000,
-    ),
-    (
-        "replays",
         "recording/watching.py",
         'self.guard_attribute(tensor, "_edge")',
         "pass",

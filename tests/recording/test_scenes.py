@@ -381,6 +381,12 @@ def stepping(x):
     return x * 3
 
 
+def stepping_on(x):
+    stepping(x)
+    x.sum().backward()
+    (x * x).sum().backward()
+
+
 def renewing(x):
     (x * x).sum().backward()
     x.grad = None
@@ -404,6 +410,7 @@ def solving(x):
 
 
 SCENES["a step of an argument"] = differentiated(stepping)
+SCENES["a step, and further gradients"] = differentiated(stepping_on)
 SCENES["a gradient that is set"] = differentiated(renewing)
 SCENES["gradients with a graph"] = differentiated(leaving_a_graph)
 SCENES["a leaf with a gradient"] = differentiated(making_a_leaf)
@@ -488,6 +495,20 @@ def a_graph_that_was_freed(compiled):
         except RuntimeError as error:
             return str(error)
         return w
+
+    return call
+
+
+@scene
+def two_backwards_of_what_is_not_replayed(compiled):
+    f = compiled(lambda x: (float(x.sum().detach()), x * x, x * 3))
+
+    def call(i):
+        x = leaf(1.0, 2.0 * i)
+        _, a, b = f(x)
+        a.sum().backward()
+        b.sum().backward()
+        return x
 
     return call
 
