@@ -94,7 +94,7 @@ def all_to_all(
     if ranks.size() == 1:
         return alone(async_op, outputs, inputs)
     sent, received = [x.numel() for x in inputs], [x.numel() for x in outputs]
-    source, target = empty(sum(sent), dtype=dtype), empty(sum(received), dtype=dtype)
+    source, target = (empty(sum(sizes), dtype=dtype, device="cpu") for sizes in (sent, received))
     copy_each(source.split(sent), inputs)
     finish = lambda: copy_each(outputs, target.split(received))  # noqa: E731
     call = lambda comm: comm.Ialltoallv(_parts(source, sent), _parts(target, received))  # noqa: E731

@@ -39,11 +39,11 @@ def broadcast_object_list(object_list: list[Any], src: int = 0, group: Group = N
     ranks = of(group)
     if ranks is None or ranks.size() == 1:
         return
-    content = _bytes(object_list) if ranks.ranks[ranks.rank()] == src else empty(0, dtype=uint8)
-    length = tensor([content.numel()], dtype=int64)
+    content = _bytes(object_list) if ranks.ranks[ranks.rank()] == src else empty(0, dtype=uint8, device="cpu")
+    length = tensor([content.numel()], dtype=int64, device="cpu")
     broadcast(length, src, group)
     if not content.numel():
-        content = empty(length.item(), dtype=uint8)
+        content = empty(length.item(), dtype=uint8, device="cpu")
     broadcast(content, src, group)
     object_list[:] = _object(content)
 
@@ -66,12 +66,12 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> 
     if len(object_list) != ranks.size():
         raise ValueError(f"all_gather_object: expected a list of length {ranks.size()}, got {len(object_list)}")
     content = _bytes(obj)
-    lengths = [tensor([0], dtype=int64) for _ in object_list]
-    all_gather(lengths, tensor([content.numel()], dtype=int64), group)
+    lengths = [tensor([0], dtype=int64, device="cpu") for _ in object_list]
+    all_gather(lengths, tensor([content.numel()], dtype=int64, device="cpu"), group)
     longest = max(length.item() for length in lengths)
-    padded = empty(longest, dtype=uint8)
+    padded = empty(longest, dtype=uint8, device="cpu")
     padded[: content.numel()] = content
-    parts = [empty(longest, dtype=uint8) for _ in object_list]
+    parts = [empty(longest, dtype=uint8, device="cpu") for _ in object_list]
     all_gather(parts, padded, group)
     object_list[:] = [_object(part[: length.item()]) for part, length in zip(parts, lengths)]
 
@@ -174,15 +174,15 @@ def _places(objects: Any, count: int, who: str) -> list[Any]:
 
 def _send(obj: object, dst: int, group: Group) -> None:
     content = _bytes(obj)
-    send(tensor([content.numel()], dtype=int64), dst, group, OBJECTS)
+    send(tensor([content.numel()], dtype=int64, device="cpu"), dst, group, OBJECTS)
     send(content, dst, group, OBJECTS)
 
 
 def _received(src: int | None, group: Group) -> tuple[Any, int]:
     """The object that a rank sent, and which."""
-    length = tensor([0], dtype=int64)
+    length = tensor([0], dtype=int64, device="cpu")
     rank = recv(length, src, group, OBJECTS)
-    content = empty(length.item(), dtype=uint8)
+    content = empty(length.item(), dtype=uint8, device="cpu")
     recv(content, rank, group, OBJECTS)
     return _object(content), rank
 

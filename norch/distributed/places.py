@@ -57,7 +57,7 @@ def placed(x: Tensor, wide: Any = None, filled: bool = True) -> Tensor:
     if wide is None and _direct(x):
         return x.detach()
     dtype = wide or x.dtype
-    made = empty(x.shape, dtype=dtype)
+    made = empty(x.shape, dtype=dtype, device="cpu")
     return made.copy_(x.detach().to(made.device)) if filled else made
 
 

@@ -271,7 +271,7 @@ class Categorical(_ByProbability):
         for size in shape:
             count *= size
         flat = self.probs.detach().reshape(-1, self._num_events)
-        drawn = flat.multinomial(count, True) if count else zeros(len(flat), 0, dtype=int64)
+        drawn = flat.multinomial(count, True) if count else zeros(len(flat), 0, dtype=int64, device=flat.device)
         return drawn.transpose(0, 1).reshape(*shape, *self._batch_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -340,7 +340,8 @@ class OneHotCategorical(_OfClasses):
     @flags
     def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self._event_shape[0]
-        values = eye(n, dtype=self.probs.dtype).reshape(n, *[1] * len(self._batch_shape), n)
+        values = eye(n, dtype=self.probs.dtype, device=self.probs.device)
+        values = values.reshape(n, *[1] * len(self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values
 
 

@@ -409,8 +409,8 @@ class Optimizer:
 
 
 def number_of_state(value: float) -> Tensor:
-    """One of `numbers`: float32, which C reads, whatever the default dtype is."""
-    return tensor(value, dtype=float32)
+    """One of `numbers`: float32 of the CPU, which C reads, whatever the defaults are."""
+    return tensor(value, dtype=float32, device="cpu")
 
 
 def step_by(

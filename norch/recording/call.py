@@ -104,7 +104,7 @@ class Call:
             self.outcome.entry = self.entry if self.uses_entry else []
         reason = reason or self.recorder.refused()
         if self.stand_ins:
-            if any(x._edge is not self.stand_in_nodes[i] for i, x in self.stand_ins.items()):
+            if any(x._edge is not self.stand_in_nodes[i] or self._has_moved(i) for i, x in self.stand_ins.items()):
                 reason = reason or ("it writes to an argument that requires gradients; write to a clone of it", None)
             result = self._connected(result) if reason is None else self._passed_on(result)
         return result, reason
@@ -124,6 +124,10 @@ class Call:
         if reason is None and self.outcome.alive:
             reason = self._record_backward()
         return result, ("it changes a container that is an argument", None) if changes else reason
+
+    def _has_moved(self, i: int) -> bool:
+        """Whether a stand-in lies elsewhere than its argument, after `x.data = y` or `x.t_()`."""
+        return _place_of(self.stand_ins[i]) != _place_of(self.leaves[i])
 
     def _obstacle(self) -> Reason | None:
         """Why there is nothing to record."""
@@ -277,6 +281,8 @@ class Call:
         for i, x in self.stand_ins.items():
             node, argument = self.stand_in_nodes[i], self.leaves[i]
             pass_on(node, argument)
+            if self._has_moved(i):
+                argument.data = x.detach()
             now: Any = x._edge
             if now is not node:  # it was written to: the argument is what it is now
                 argument._edge = now
@@ -293,6 +299,10 @@ def _standing_for(x: Tensor) -> Tensor:
     stand_in = x.detach().requires_grad_()
     stand_in.__class__ = type(x)
     return stand_in
+
+
+def _place_of(x: Tensor) -> tuple[Any, ...]:
+    return x.data_ptr(), tuple(x.shape), x.stride(), x.dtype
 
 
 def _is_among(x: Any, values: Iterable[Any]) -> bool:

@@ -217,7 +217,8 @@ def tensors_in(name: str, value: Any) -> Iterator[tuple[str, norch.Tensor]]:
 def seen(value: Any, with_gradient: bool = True) -> Any:
     """All that can be seen of a value."""
     if isinstance(value, norch.Tensor):
-        kind = type(value).__name__, str(value.dtype), tuple(value.shape), value.stride(), value.requires_grad
+        steps = [step for step, size in zip(value.stride(), value.shape) if size > 1 and value.numel()]
+        kind = type(value).__name__, str(value.dtype), tuple(value.shape), steps, value.requires_grad
         gradient = value.grad if with_gradient and value.is_leaf else None
         return [*kind, value.is_leaf, repr(value.detach().tolist()), seen(gradient, False)]
     if isinstance(value, (list, tuple)):

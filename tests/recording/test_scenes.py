@@ -387,6 +387,17 @@ def stepping_on(x):
     (x * x).sum().backward()
 
 
+def giving_other_data(x):
+    (x * x).sum().backward()
+    x.data = x.data - 0.1 * x.grad
+
+
+@norch.no_grad()
+def turning(x):
+    x.unsqueeze_(0)
+    return x * 2
+
+
 def renewing(x):
     (x * x).sum().backward()
     x.grad = None
@@ -411,6 +422,8 @@ def solving(x):
 
 SCENES["a step of an argument"] = differentiated(stepping)
 SCENES["a step, and further gradients"] = differentiated(stepping_on)
+SCENES["other data"] = differentiated(giving_other_data)
+SCENES["another shape"] = differentiated(turning)
 SCENES["a gradient that is set"] = differentiated(renewing)
 SCENES["gradients with a graph"] = differentiated(leaving_a_graph)
 SCENES["a leaf with a gradient"] = differentiated(making_a_leaf)
@@ -444,6 +457,18 @@ def an_error_after_a_backward(compiled):
         except IndexError as error:
             return str(error), x.grad
         return x.grad
+
+    return call
+
+
+@scene
+def a_backward_that_saves_nothing_but_emptiness(compiled):
+    f = compiled(lambda x: x.var(-1))
+
+    def call(i):
+        x = norch.zeros(3, 0, dtype=norch.float16, requires_grad=True)
+        f(x).sum().backward()
+        return x, x.grad
 
     return call
 

@@ -8,9 +8,9 @@
 
 enum { ALIGNMENT = 64, SMALL_ALIGNMENT = 16 };
 
-static int64_t rounded(int64_t nbytes) {
+static int64_t rounded(int64_t nbytes) {  // what is empty lies somewhere, too
     const int64_t alignment = nbytes < ALIGNMENT ? SMALL_ALIGNMENT : ALIGNMENT;
-    return (nbytes + alignment - 1) / alignment * alignment;
+    return (std::max<int64_t>(nbytes, 1) + alignment - 1) / alignment * alignment;
 }
 
 int64_t arranged(const std::vector<Item>& items, int32_t begin, int32_t end) {
@@ -38,7 +38,6 @@ int64_t arranged(const std::vector<Item>& items, int32_t begin, int32_t end) {
         for (; ending != ends.end() && (*ending)->lifetime.last == step; ++ending) {
             const Item* item = *ending;
             int64_t offset = *item->offset, length = rounded(item->nbytes);
-            if (length == 0) continue;
             auto after = gaps.lower_bound(offset);
             if (after != gaps.end() && after->first == offset + length) {
                 length += after->second;

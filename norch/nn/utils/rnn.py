@@ -166,7 +166,7 @@ def pack_padded_sequence(
         end = start + len(list(steps))
         rows.append(steps_first[start:end, :count].flatten(0, 1))
         start = end
-    return PackedSequence(cat(rows), tensor(counts, dtype=int64), indices)
+    return PackedSequence(cat(rows), tensor(counts, dtype=int64, device="cpu"), indices)
 
 
 @flags
@@ -197,7 +197,7 @@ def pad_packed_sequence(
     if total_length is not None and total_length > steps:
         parts.append(padding(total_length - steps, samples))
     padded = cat(parts)
-    lengths = tensor([sum(count > n for count in counts) for n in range(samples)], dtype=int64)
+    lengths = tensor([sum(count > n for count in counts) for n in range(samples)], dtype=int64, device="cpu")
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices.cpu()]

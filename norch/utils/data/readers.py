@@ -87,7 +87,7 @@ def _tensor_in(file: Any, path: StrPath) -> Tensor:
     if math.prod(max(size, 1) for size in shape) >= 2**63:
         raise ValueError(f"{path}: shape {shape} is too large")
     if expected == 0:
-        return zeros(shape, dtype=_DTYPES[kept])
+        return zeros(shape, dtype=_DTYPES[kept], device="cpu")
     values.frombytes(data)
     if sys.byteorder == "little":
         values.byteswap()
@@ -197,7 +197,7 @@ def read_csv(
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: not text in {encoding}: {error}") from None
     if not values:
-        return zeros(count, len(cells), dtype=kind)
+        return zeros(count, len(cells), dtype=kind, device="cpu")
     whole = float64 if kind.is_floating_point else int64
     return frombuffer(values, dtype=whole).to(kind).reshape(count, len(cells))
 
