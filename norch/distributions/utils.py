@@ -31,7 +31,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     like = next((x for x in tensors if x.is_floating_point()), None)
     kind, device = (None, None) if like is None else (like.dtype, like.device)
     made = [
-        value if isinstance(value, Tensor) else tensor(float(value), dtype=kind, device=device or "cpu")
+        value if isinstance(value, Tensor) else tensor(float(value), dtype=kind, device=device)
         for value in values
     ]
     return tuple(broadcast_tensors(*made))

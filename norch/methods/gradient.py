@@ -44,7 +44,7 @@ class GradientMethods:
     def requires_grad(self: Tensor, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool, got {shown(value)}")
-        if self._edge is not None and not self._edge.is_leaf and not self.is_leaf:  # (it may stand for a leaf)
+        if self._edge is not None and not self._edge.is_leaf:
             if value:
                 return
             raise RuntimeError(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 from .. import operation
 from .._C import CPYTHON, int64_array, lib
 from ..arguments import flags, one_size
+from ..devices import of_number
 from ..operation import wrap
 from ..packing import tensor_of
 from ..types import (
@@ -23,6 +24,7 @@ from ..types import (
     DType,
     bfloat16,
     bool_,
+    default,
     check_dtype,
     dtype,
     float16,
@@ -237,7 +239,7 @@ def as_tensor(data: object, dtype: DType | None = None, device: str | None = Non
 
     A tensor that has the dtype and device already is returned itself, else `to` converts it, differentiably. Lists, and
     arrays of unsupported dtypes or strides, are copied as by `norch.tensor`. The shape is that of the data. Raises
-    ValueError for ragged lists, TypeError if an element is not a number.
+    ValueError for ragged lists, TypeError if an element is not a number. What is no tensor goes to the default device.
 
     >>> x = norch.ones(2)
     >>> norch.as_tensor(x) is x
@@ -247,7 +249,9 @@ def as_tensor(data: object, dtype: DType | None = None, device: str | None = Non
     """
     found: Tensor | None = data if isinstance(data, operation.Tensor) else shared(data)
     if found is None:
-        return tensor_of(data, None if dtype is None else check_dtype(dtype), device or "cpu")
+        return tensor_of(data, None if dtype is None else check_dtype(dtype), device)
+    if found is not data and device is None and default.device:
+        device = of_number(default.device)
     return found if device is dtype is None else found.to(device, dtype)
 
 

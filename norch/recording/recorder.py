@@ -100,8 +100,10 @@ class Recorder:
         if argument is None:
             return x
         refuse_recording("the graph, the gradient or the memory of an argument is looked at")
-        if argument is not x and x._edge is not None:
-            pass_on(x._edge, argument)
+        node = x._edge
+        if argument is not x and node is not argument._edge and node is not None and node.is_leaf:
+            pass_on(node, argument)
+            x._edge = argument._edge
         return argument
 
     def note_draw(self, generator: Any, state: Any) -> None:

@@ -61,6 +61,13 @@ class Case:
         return dataclasses.replace(fewer, results=tuple(name for name in fewer.results if name in made))
 
 
+def parses(line: str) -> bool:
+    try:
+        return bool(ast.parse(line))
+    except SyntaxError:
+        return False
+
+
 def stored(line: str) -> set[str]:
     """The names that a statement assigns to."""
     names = (node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Name))
@@ -81,7 +88,8 @@ def drawn(seed: str) -> Case | None:
 
     program.pair.step = stepped
     program.grow()
-    lines = [x for x in program.lines if not LEFT_OUT.search(x) and (x not in raised or rng.random() < 0.1)]
+    lines = [x for x in program.lines if x not in raised or (parses(x) and rng.random() < 0.1)]
+    lines = [x for x in lines if not LEFT_OUT.search(x)]
     if len(lines) < 4:
         return None
     first = rng.randint(1, len(lines) * 2 // 3)
