@@ -319,8 +319,9 @@ class StorageMethods:
         if self.grad_fn is not None:
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
         kind, storage, *place, own = StorageMethods.__reduce_ex__(self, 4)[1]
-        copy = memo[id(self)] = restored_tensor(kind, deepcopy(storage, memo), *place, {})
-        copy.__dict__.update(deepcopy(own, memo))
+        parts: list[Any] = [kind, deepcopy(storage, memo), *place, {}]
+        copy = memo[id(self)] = restored_tensor(*parts)
+        copy.__dict__.update(deepcopy(own, memo))  # which may hold this tensor
         copy.grad = deepcopy(self.grad, memo)
         return copy
 
