@@ -63,22 +63,22 @@ def shared_lock() -> Any:
     return lock
 
 
-def held(lock: Any, function: Callable[..., T], *arguments: Any) -> T:
-    """function(*arguments) with a lock held, in one call of C: an interrupt could leave that of a `with` block held."""
-    if CPYTHON:
-        result: T = lib.call_between(lock.acquire, lock.release, function, arguments)
-        return result
-    with lock:
-        return function(*arguments)
-
-
 def holding(lock: Any) -> Callable[[F], F]:
-    """What makes a function hold a lock while it runs."""
+    """What makes a function hold a lock, in one call of C: an interrupt after a `with` block could leave it held."""
+    acquire, release = lock.acquire, lock.release
 
     def decorated(function: Any) -> Any:
         def call(*arguments: Any) -> Any:
-            return held(lock, function, *arguments)
+            if CPYTHON:
+                return lib.call_between(acquire, release, function, arguments)
+            with lock:
+                return function(*arguments)
 
         return call
 
     return decorated
+
+
+def held(lock: Any, function: Callable[..., T], *arguments: Any) -> T:
+    """function(*arguments), which holds a lock meanwhile."""
+    return holding(lock)(function)(*arguments)

@@ -186,6 +186,8 @@ v2 = [1 / (v1 ** p) for p in (0.5, 2, 3, -0.5, -1, -2)]
 v3 = [1 / (v1.double() ** p) for p in (0.5, 2, 3, -0.5, -1, -2)]
 v4 = [1 / (v1.bfloat16() ** p) for p in (0.5, 2, 3, -0.5, -1, -2)]
 v5 = (v1 ** 0.5).sum().backward()
+
+v1 = lib.cov(lib.tensor([1.0, 2.0]), aweights=lib.tensor([nan, 1.0]))
 """
 
 
