@@ -11,6 +11,7 @@ from .arguments import whole
 from .operation import refuse_recording
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 def set_num_threads(count: int) -> None:
@@ -76,3 +77,8 @@ def holding(lock: Any) -> Callable[[F], F]:
         return call
 
     return decorated
+
+
+def held(lock: Any, function: Callable[..., T], *arguments: Any) -> T:
+    """function(*arguments), which holds a lock meanwhile."""
+    return holding(lock)(function)(*arguments)

@@ -197,6 +197,7 @@ class Function:
     _constant: Sequence[Any] = ()
     _dirty: Sequence[Any] = ()
     materialize_grads = True
+    generate_vmap_rule = False  # as in PyTorch, where vmap asks; norch's takes sample by sample
 
     @staticmethod
     def forward(*args: Any, **_: Any) -> Any:
@@ -371,6 +372,8 @@ class _Saved:
 class CustomBackward(Function):
     """The node of a custom operation: its backward is that of the operation's class, with the same ctx as forward."""
 
+    broadcasts = True  # whatever shape and dtype a gradient has, it becomes its operand's, or is refused
+
     def __init__(self, ctx: Function, args: Sequence[Any], outputs: Sequence[Any], single: bool) -> None:
         self.ctx, self.edges, self.single = ctx, ctx.edges, single
         self.input = tuple(x if isinstance(x, operation.Tensor) else None for x in args)
@@ -395,6 +398,14 @@ class CustomBackward(Function):
                 raise RuntimeError(f"{name}.backward must return Tensors or None, got {type(part).__name__}")
         return results
 
+    def __getattr__(self, name: str) -> Any:
+        """What `forward` left on its ctx, which in PyTorch is this node."""
+        return getattr(self.__dict__["ctx"], name)
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        return self.ctx.saved_tensors
+
     def pack(self) -> None:
         """What is packed is what `save_for_backward` was given."""
 
@@ -405,8 +416,15 @@ class CustomBackward(Function):
 
 def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], single: bool) -> list[Any]:
     """The outputs of a custom operation as results of its node; what `ctx` saved knows the nodes of those saved."""
-    kind = type(f"{type(ctx).__name__}Backward", (CustomBackward,), {})
-    node = kind(ctx, args, outputs, single)
+    from .in_place import check_writable, rebase  # which builds on this file
+
+    name = type(ctx).__name__
+    for saved in ctx._saved:
+        if saved is not None and not isinstance(saved, operation.Tensor):
+            raise TypeError(f"{name}: save_for_backward takes Tensors, got {type(saved).__name__}")
+    if not all(_among(changed, outputs) for changed in ctx._dirty):
+        raise RuntimeError(f"{name}.forward must return the arguments that it changed in place (mark_dirty)")
+    node = type(f"{name}Backward", (CustomBackward,), {})(ctx, args, outputs, single)
     made = list(outputs)
     nodes: dict[int, Function] = {}
     for i, output in enumerate(outputs):
@@ -414,15 +432,17 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
             continue
         if not output.is_floating_point():
             continue
+        nodes[id(output)] = target = node if single else OutputBackward(i)
+        edges = node.edges if single else (node,)
         if _among(output, ctx._dirty):
-            if output._edge is not None and output._edge.is_leaf:
-                raise RuntimeError("a leaf tensor that requires grad is being used in an in-place operation")
-        elif _among(output, args):
+            check_writable(output)
+            rebase(output, target, edges, write_clock.value)
+            continue
+        if _among(output, args):
             made[i] = wrap(lib.alias_tensor(output._ptr))  # the result must be a tensor of its own
-        nodes[id(output)] = node if single else OutputBackward(i)
         if output._base is not None and output._base._views is not None:
             output._base._views.outlived = True  # forward made a view, which no write to its base may go past
-        record(made[i], nodes[id(output)], node.edges if single else (node,))
+        record(made[i], target, edges)
     ctx._saved = [_Saved(t, nodes.get(id(t))) if isinstance(t, operation.Tensor) else t for t in ctx._saved]
     return made
 

@@ -148,10 +148,10 @@ def write(
     stamp = write_clock.value
     try:
         check(kernel())
-        _rebase(x, node, edges, stamp)
+        rebase(x, node, edges, stamp)
     except BaseException:  # an interrupt must not leave new values with the old graph
         if lib.written_at(x._ptr) > stamp:
-            _rebase(x, node, edges, stamp)
+            rebase(x, node, edges, stamp)
         raise
     return x
 
@@ -198,7 +198,7 @@ def _copy(x: Tensor, target: Edge) -> Tensor:
     return copy
 
 
-def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> None:
+def rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> None:
     """Give x, whose memory was written to after `stamp`, its new grad_fn, and likewise what shares that memory."""
     base = x if x._base is None else x._base
     old = base._edge

@@ -16,6 +16,7 @@ from typing import Any
 from .._C import CTensor, lib
 from ..operation import refuse_recording
 from ..tensor import Tensor
+from ..threads import held
 from .group import ProcessGroup, _groups
 from .work import DistBackendError, Work
 
@@ -66,20 +67,26 @@ def _address_of(function: str) -> int:
     return ctypes.cast(getattr(ctypes.CDLL(_groups.MPI.__file__), function), c_void_p).value or 0
 
 
+def _started(group: ProcessGroup, known: Known, polls: int, pointer: int | None) -> tuple[int, int, Any]:
+    """The number of the call as a collective, what MPI says of it, and its request."""
+    what, text, call = known
+    number, request = group.next_number(what), group.spare
+    if group.board is not None:
+        group.board.describe(text)
+    code = lib.run_collective(call, number, polls, _groups.MPI._addressof(request), pointer)
+    if code != _DONE:
+        group.spare = _groups.MPI.Request()
+    return number, code, request
+
+
 def run_again(group: ProcessGroup, async_op: bool, known: Known, keep: Any, written: Tensor | None) -> Work | None:
     """Run a call that was prepared before; `written` is what MPI writes, if it does."""
-    what, text, call = known
+    what = known[0]
     refuse_recording("ranks communicate")
     pointer = None if written is None else written._ptr
-    with group.lock:
-        number = group.next_number(what)
-        if group.board is not None:
-            group.board.describe(text)
-        request = group.spare
-        code = lib.run_collective(call, number, 0 if async_op else _POLLS, _groups.MPI._addressof(request), pointer)
-        if code == _DONE:
-            return None
-        group.spare = _groups.MPI.Request()
+    number, code, request = held(group.lock, _started, group, known, 0 if async_op else _POLLS, pointer)
+    if code == _DONE:
+        return None
     if code != _UNDER_WAY:
         group.compare(number, what)
         raise DistBackendError(f"{group.who}: {what} failed: {_groups.MPI.Get_error_string(-code)}")

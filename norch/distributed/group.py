@@ -13,7 +13,7 @@ from typing import Any, Callable, Sequence
 from zlib import crc32
 
 from ..operation import check_kind, refuse_recording
-from ..threads import set_num_threads
+from ..threads import held, set_num_threads
 from ..types import shown
 from . import mpi
 from .board import TEXT, Board
@@ -76,19 +76,21 @@ class ProcessGroup:
         One that the caller does not wait for is polled by later ones.
         """
         refuse_recording("ranks communicate")  # norch.compile: a replay would not
-        with self.lock:  # of two threads' collectives the notes must come in the order of the calls
-            number = self.next_number(what)
-            if self.board is not None:
-                other = self.board.note(number, self.text(what))
-                if other is not None:
-                    raise self.mixed_up(what, other)
-            try:
-                work = Work(self, number, what, call(self.comm), finish, keep)
-            except mpi.load().Exception as error:
-                raise DistBackendError(f"{self.who}: {what} failed: {error}") from error
+        work = held(self.lock, self._started, what, call, keep, finish)  # the notes come in the order of the calls
         if not waited_for:
             self.follow(work)
         return work
+
+    def _started(self, what: str, call: Callable[[Any], Any], keep: Any, finish: Callable[[], object] | None) -> Work:
+        number = self.next_number(what)
+        if self.board is not None:
+            other = self.board.note(number, self.text(what))
+            if other is not None:
+                raise self.mixed_up(what, other)
+        try:
+            return Work(self, number, what, call(self.comm), finish, keep)
+        except mpi.load().Exception as error:
+            raise DistBackendError(f"{self.who}: {what} failed: {error}") from error
 
     def next_number(self, what: str) -> int:
         """The number of a collective that begins now, under the lock."""

@@ -373,7 +373,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         values = s
     if rows > columns and driver != "gelsy" and (driver == "gels" or bool((rank == columns).all())):
         residuals = (a @ x - b).square().sum(-2)
-    return into(out, Lstsq(x.squeeze(-1) if vector else x, residuals, rank, values), "linalg.lstsq")
+    return into(out, Lstsq(own(x.squeeze(-1)) if vector else x, own(residuals), rank, values), "linalg.lstsq")
 
 
 # ---- Determinants -----------------------------------------------------------------------------------------------

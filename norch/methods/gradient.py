@@ -116,6 +116,8 @@ class GradientMethods:
         node = x._edge or x._leaf
         if gradient is not None:
             check_tensor(gradient, "grad")
+            if gradient is self:
+                raise RuntimeError("grad: a tensor cannot be its own gradient")
             if not lib.same_kind(gradient._ptr, self._ptr):
                 raise RuntimeError(
                     f"grad: expected a tensor of shape {list(self.shape)}, {self.dtype} on {self.device}, got "
@@ -125,6 +127,10 @@ class GradientMethods:
                 node = x._leaf = AccumulateGrad(x)
         if node is not None:
             node.grad = gradient
+
+    @grad.deleter
+    def grad(self: Tensor) -> None:
+        self.grad = None
 
     _grad = grad  # programs of several processes share gradients by writing `shared._grad = own.grad`
 

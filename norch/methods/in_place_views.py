@@ -128,6 +128,7 @@ class InPlaceViewMethods:
         if self.requires_grad and mode.enabled:
             raise RuntimeError("set_: cannot change the memory of a tensor that requires gradients")
         self.data = elements
+        _C.lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not use these
         if size is not None:
             shape = sizes_of((list(size),), "set_")
             strides = _row_strides(shape) if stride is None else list(stride)

@@ -375,7 +375,7 @@ def _cov_weights(x: Tensor, fweights: Tensor | None, aweights: Tensor | None) ->
         if check_tensor(weights, "cov").is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
             found = f"{weights.dtype} of shape {list(weights.shape)}"
             raise RuntimeError(f"cov: expected {kind} for {x.shape[1]} observations, got {found}")
-        if bool((weights < 0).any()):
+        if not bool((weights >= 0).all()):
             raise RuntimeError("cov: expected weights that are not negative")
     if fweights is None or aweights is None:
         return fweights if aweights is None else aweights

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import weakref
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
 
 from .._C import int64_array, lib
@@ -110,6 +111,10 @@ class Storage:
         elements = self._elements().cpu()
         content = (ctypes.c_char * elements.nbytes).from_address(elements.data_ptr()).raw if len(self) else b""
         return restored_storage, (content, self.dtype, self._name, str(self.device))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Storage:
+        """A copy of the memory, which the copies of all tensors over it share again."""
+        return Storage(self._elements().clone(), self.dtype, self._name)
 
     def __repr__(self) -> str:
         size, edge = len(self), formatting.options.edgeitems
@@ -313,9 +318,11 @@ class StorageMethods:
     def __deepcopy__(self: Tensor, memo: dict[int, object]) -> Tensor:
         if self.grad_fn is not None:
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
-        copy = memo[id(self)] = wrap_as(type(self), lib.clone_tensor(self._ptr))
-        copy.requires_grad = self.requires_grad
-        copy.grad = None if self.grad is None else self.grad.clone()
+        kind, storage, *place, own = StorageMethods.__reduce_ex__(self, 4)[1]
+        parts: list[Any] = [kind, deepcopy(storage, memo), *place, {}]
+        copy = memo[id(self)] = restored_tensor(*parts)
+        copy.__dict__.update(deepcopy(own, memo))  # which may hold this tensor
+        copy.grad = deepcopy(self.grad, memo)
         return copy
 
     def __reduce_ex__(self: Tensor, protocol: SupportsIndex) -> tuple[Any, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn, Union
 
+from .._C import lib
 from ..functions.creation import empty
+from ..operation import wrap_as
 from ..tensor import Tensor
 from ..types import DType, shown
 from ..utils import utils
@@ -48,9 +50,9 @@ class Parameter(Tensor):
         self.requires_grad_(requires_grad)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
-        """A copy without the gradient: that of a copied model is its own."""
-        copy = super().__deepcopy__(memo)
-        copy.grad = None
+        """A copy of the elements alone: the gradient of a copied model is its own."""
+        copy = memo[id(self)] = wrap_as(type(self), lib.clone_tensor(self._ptr))
+        copy.requires_grad = self.requires_grad
         return copy
 
     def __repr__(self) -> str:

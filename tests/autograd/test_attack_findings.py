@@ -92,7 +92,7 @@ def test_a_negative_tolerance_counts_no_singular_value_of_0():
 
 def test_an_interrupt_after_a_kernel_leaves_no_old_graph(monkeypatch):
     base = tensor([1.0, 2.0], requires_grad=True) * 1
-    view, rebase, calls = base[:1], in_place._rebase, []
+    view, rebase, calls = base[:1], in_place.rebase, []
 
     def interrupted(*arguments):
         calls.append(arguments)
@@ -100,7 +100,7 @@ def test_an_interrupt_after_a_kernel_leaves_no_old_graph(monkeypatch):
             raise KeyboardInterrupt
         rebase(*arguments)
 
-    monkeypatch.setattr(in_place, "_rebase", interrupted)
+    monkeypatch.setattr(in_place, "rebase", interrupted)
     with pytest.raises(KeyboardInterrupt):
         view.mul_(10)
     base.retain_grad()

@@ -139,3 +139,83 @@ def test_a_node_has_the_name_of_its_operation():
             return 2 * gradient
 
     assert Twice.apply(norch.ones(1, requires_grad=True)).grad_fn.name() == "TwiceBackward"  # PyTorch's name
+
+
+def operation(forward, backward):
+    return type("Op", (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+
+
+@pytest.mark.parametrize("made", [lambda x: x, lambda x: x * 1, lambda x: x.exp() / x.exp().detach()])
+def test_a_gradient_of_a_custom_operation_gets_shape_and_dtype_of_its_operand(made):
+    def forward(ctx, x):
+        return x * 2
+
+    x = leaf(1, 2)
+    operation(forward, lambda ctx, gradient: gradient.expand(3, 2).float()).apply(made(x)).sum().backward()
+    assert x.grad.tolist() == [3, 3] and x.grad.dtype is norch.float64
+    for wrong in (lambda ctx, gradient: norch.ones(10), lambda ctx, gradient: gradient.sum()):
+        result = operation(forward, wrong).apply(made(leaf(1, 2)))
+        with pytest.raises(RuntimeError, match="does not fit an input of shape"):
+            result.sum().backward()
+
+
+def doubled(x):
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    return operation(forward, lambda ctx, gradient: gradient * 2).apply(x)
+
+
+def test_a_custom_operation_that_writes_to_a_view_writes_to_its_base():
+    x = norch.ones(2, 3, requires_grad=True)
+    base = x * 1
+    other = base[:, 1]
+    written = doubled(base[0])
+    assert written._edge is not None and base.tolist() == [[2, 2, 2], [1, 1, 1]]
+    (base * 10).sum().backward(retain_graph=True)
+    other.sum().backward()
+    assert x.grad.tolist() == [[20, 22, 20], [10, 11, 10]]
+    with pytest.raises(RuntimeError, match="view of a leaf"):
+        doubled(x[0])
+
+
+def test_what_a_custom_operation_writes_to_enters_the_graph_with_its_base():
+    def forward(ctx, x, y):
+        ctx.mark_dirty(x)
+        return x.add_(y), y * 1
+
+    base, y = norch.zeros(2, 2), norch.ones(2, requires_grad=True)
+    operation(forward, lambda ctx, x, y: (x, x + y)).apply(base[1], y)
+    (base * 3).sum().backward()
+    assert y.grad.tolist() == [3, 3]
+
+
+def test_what_a_custom_operation_says_of_tensors_is_checked():
+    def dirty(ctx, x, y):
+        ctx.mark_dirty(x)
+        return y * 1
+
+    def saving(ctx, x):
+        ctx.save_for_backward(x, 3)
+        return x * 1
+
+    with pytest.raises(RuntimeError, match="must return the arguments that it changed"):
+        operation(dirty, None).apply(norch.ones(1), norch.ones(1, requires_grad=True))
+    with pytest.raises(TypeError, match="save_for_backward takes Tensors, got int"):
+        operation(saving, None).apply(norch.ones(1, requires_grad=True))
+
+
+def test_the_node_shows_what_forward_left():
+    x = leaf(2)
+    node = Cube.apply(x).grad_fn
+    assert node.saved_tensors[0] is x and node.needs_input_grad == (True,)
+    with pytest.raises(AttributeError):
+        node.nothing  # noqa: B018
+    assert Function.generate_vmap_rule is False
+
+    def forward(ctx, x):
+        ctx.factor = 5
+        return x * 5
+
+    assert operation(forward, None).apply(x).grad_fn.factor == 5

@@ -111,3 +111,12 @@ def test_zeros_for_an_unused_input_can_be_differentiated():
     x, w = (norch.ones(2, requires_grad=True) for _ in range(2))
     (gradient,) = norch.autograd.grad(x.sum(), w, create_graph=True, materialize_grads=True)
     assert gradient.tolist() == [0, 0] and gradient.requires_grad
+
+
+def test_a_gradient_can_be_deleted_and_is_another_tensor():
+    x = norch.ones(2, requires_grad=True)
+    (3 * x).sum().backward()
+    del x.grad
+    assert x.grad is None
+    with pytest.raises(RuntimeError, match="cannot be its own gradient"):
+        x.grad = x

@@ -373,6 +373,19 @@ def test_an_interrupt_leaves_no_lock_held():
             assert is_free(lock), f"bytecode {place}"
 
 
+def test_an_interrupt_leaves_no_lock_of_an_object_held():
+    lock = threading.Lock()  # as that of a group of ranks
+
+    def step():
+        return norch.threads.held(lock, str, 1)
+
+    counter = Interrupter()
+    counter.run(step)
+    for place in range(1, counter.count):
+        Interrupter(place).run(step)
+        assert is_free(lock), f"bytecode {place}"
+
+
 @pytest.mark.parametrize(("step", "attempts"), [(training_step, 150), (guarded_step, 300)])
 def test_an_interrupt_at_any_bytecode_leaves_modes_and_memory_as_they_were(step, attempts):
     norch.manual_seed(0)

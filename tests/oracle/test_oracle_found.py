@@ -167,6 +167,27 @@ v4 = v2.mul_(3)
 
 v1 = lib.distributions.PowerTransform(2).inv(lib.tensor([-inf, 4.0, -0.0], dtype=lib.float64))
 v2 = lib.distributions.PowerTransform(2)(lib.tensor(3.0, dtype=lib.float16))
+
+v1 = lib.zeros(2)
+v2 = lib.ones(2, requires_grad=True)
+v3 = v1 * v2
+v4 = v1.set_(lib.full((2,), 5.0))
+v5 = v3.sum().backward()
+
+v1 = lib.ones(2, 3, requires_grad=True)
+v2 = (v1.trace() * nan).backward()
+
+v1 = lib.tensor([[1.0, 2.0], [3.0, 5.0], [1.0, 1.0]], dtype=lib.float64, requires_grad=True)
+v2 = lib.linalg.lstsq(v1, v1[:, 0])
+v3 = [v2[0].detach_(), v2[1].detach_()]
+
+v1 = lib.tensor([-0.0, 0.0, -inf, inf, nan, 4.0, -1.0], requires_grad=True)
+v2 = [1 / (v1 ** p) for p in (0.5, 2, 3, -0.5, -1, -2)]
+v3 = [1 / (v1.double() ** p) for p in (0.5, 2, 3, -0.5, -1, -2)]
+v4 = [1 / (v1.bfloat16() ** p) for p in (0.5, 2, 3, -0.5, -1, -2)]
+v5 = (v1 ** 0.5).sum().backward()
+
+v1 = lib.cov(lib.tensor([1.0, 2.0]), aweights=lib.tensor([nan, 1.0]))
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 
@@ -200,3 +201,27 @@ def test_an_element_is_where_offset_and_strides_say():
             for k in range(2):
                 place = x.storage_offset() + i * x.stride(0) + j * x.stride(1) + k * x.stride(2)
                 assert storage[place] == x[i, j, k]
+
+
+def test_deep_copies_of_what_shares_memory_share_theirs():
+    base = norch.arange(6.0)
+    whole, part, turned = copy.deepcopy([base, base[1:3], base.view(2, 3).T])
+    whole.zero_()
+    assert part.tolist() == [0, 0] and turned.tolist() == [[0, 0]] * 3 and turned.stride() == (1, 3)
+    assert base.tolist() == [0, 1, 2, 3, 4, 5]
+
+    module = norch.nn.Module()
+    module.register_buffer("whole", base)
+    module.register_buffer("part", base[1:3])
+    copied = copy.deepcopy(module)
+    copied.whole.zero_()
+    assert copied.part.tolist() == [0, 0] and module.part.tolist() == [1, 2]
+
+
+def test_a_deep_copy_has_what_the_tensor_was_given():
+    x = norch.ones(2, requires_grad=True)
+    x.words, x.itself = ["a"], x
+    (3 * x).sum().backward()
+    y, gradient = copy.deepcopy([x, x.grad])
+    assert y.words == ["a"] and y.words is not x.words and y.itself is y
+    assert y.grad is gradient and gradient is not x.grad and gradient.tolist() == [3, 3] and y.requires_grad

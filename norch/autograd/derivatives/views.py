@@ -219,8 +219,7 @@ class TraceBackward(Function):
         self.shape = x.shape
 
     def backward(self, gradient: Tensor) -> Gradients:
-        ptr = gradient._ptr
-        return [wrap(lib.eye_tensor(*self.shape, lib.dtype_of(ptr), lib.device_of(ptr))) * gradient]
+        return [gradient.expand(min(self.shape))._placed(self.shape, lambda whole: whole.diagonal())]
 
 
 class UnfoldBackward(Function):

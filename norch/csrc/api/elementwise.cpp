@@ -248,6 +248,8 @@ static bool launch_power(int32_t device, const Tensor& x, const Tensor& power, T
         kernels::reciprocal.launch(device, x, result);
     else if (number == 0.5)
         kernels::sqrt.launch(device, x, result);
+    else if (number == -0.5)
+        kernels::rsqrt.launch(device, x, result);
     else
         return false;
     if (number == 3) kernels::elementwise_mul.launch(device, result, x, result);

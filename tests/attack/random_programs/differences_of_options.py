@@ -46,7 +46,6 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"pad\(", "expected at most .*torch computes", REFUSED + "to pad more circularly than negative pads leave"),
     (r"functional_call", r"AttributeError: \w+ has no attribute", GAVE_UP + "names of modules that are not there"),
     (r"func\.", "must override the setup_context", GAVE_UP + "backward hooks inside a transform"),
-    (r"deepcopy", "support the deepcopy protocol", GAVE_UP + "a leaf whose gradient is in a graph"),
     (r"native_group_norm", "is_contiguous", GAVE_UP + "other strides"),
     (r"func\.", "expected at least one input, got none.*torch computes", REFUSED + "derivatives by nothing"),
     (r"triangular_solve", r"\[1\] requires_grad", "the copy of A requires what A does"),
