@@ -371,6 +371,8 @@ class _Saved:
 class CustomBackward(Function):
     """The node of a custom operation: its backward is that of the operation's class, with the same ctx as forward."""
 
+    broadcasts = True  # it may return a gradient of the shape that an operand was expanded to
+
     def __init__(self, ctx: Function, args: Sequence[Any], outputs: Sequence[Any], single: bool) -> None:
         self.ctx, self.edges, self.single = ctx, ctx.edges, single
         self.input = tuple(x if isinstance(x, operation.Tensor) else None for x in args)
