@@ -283,9 +283,7 @@ class Module(Hookable, ModuleState):
             if module is not None:
                 yield from module.named_modules(memo, _join(prefix, name), remove_duplicate)
 
-    def _named(
-        self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Any]]:
+    def _named(self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
         """Yield (dotted name, value) of this module's `registry` and, with `recurse`, of those of all inside."""
         getattr(self, registry)  # raises if __init__ has not run
         seen: set[int] = set()
