@@ -2,12 +2,14 @@
 
 einops asks each class derived from its AbstractBackend whether a tensor is its own. Ours is made when einops loads,
 whether that is before or after norch; norch itself does not import einops.
+`einops.layers.norch` is einops_layers.py.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from pathlib import Path
 from typing import Any, Sequence
 
 from .functions import creation, joining, products
@@ -15,6 +17,7 @@ from .methods.interop import from_numpy
 from .tensor import Tensor
 
 _MODULE = "einops._backends"
+_LAYERS = "einops.layers.norch"
 _registered: list[type] = []  # einops itself refers to our class weakly
 
 
@@ -94,6 +97,17 @@ class _Watcher:
         return spec
 
 
+class _Layers:
+    """Asked last: says where the layers are."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: Any, target: Any = None) -> Any:
+        if fullname == _LAYERS:
+            return importlib.util.spec_from_file_location(fullname, Path(__file__).with_name("einops_layers.py"))
+        return None
+
+
+sys.meta_path.append(_Layers)
 if _MODULE in sys.modules:
     register(sys.modules[_MODULE])
 else:

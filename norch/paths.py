@@ -21,6 +21,7 @@ _DISTRIBUTIONS = (
 )
 
 _TABLE = {
+    "_dynamo": {"eval_frame": "OptimizedModule"},
     "distributions": {
         **{re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): name for name in _DISTRIBUTIONS.split()},
         "fishersnedecor": "FisherSnedecor",

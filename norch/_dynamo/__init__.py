@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from ..compiler import allow_in_graph, compile, disable, is_compiling, reset
+from ..recording.module import CompiledModule as OptimizedModule
 from . import config
 
 
@@ -35,3 +36,10 @@ def mark_dynamic(t: Any, index: Any, **_: Any) -> None:
 
 
 mark_static = maybe_mark_dynamic = mark_dynamic
+
+
+def mark_static_address(t: Any, guard: bool = True) -> None:
+    """Do nothing: a program asks for the addresses of its arguments at each call.
+
+    >>> norch._dynamo.mark_static_address(norch.ones(3))
+    """

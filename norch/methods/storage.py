@@ -62,6 +62,9 @@ class Storage:
         """The number of bytes."""
         return len(self) * self.dtype.itemsize
 
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
+
     def element_size(self) -> int:
         """Bytes of an element."""
         return self.dtype.itemsize

@@ -44,6 +44,28 @@ class _MadeByInit:
         )
 
 
+def _registry(name: str) -> property:
+    """The attribute `_parameters`, `_modules` or `_buffers`: a dict put there becomes a Registry of this module.
+
+    (A property, as programs that swap parameters put theirs by `object.__setattr__`, or after copying `__dict__`.)
+    """
+
+    def get(module: Module) -> Any:
+        try:
+            return module.__dict__[name]
+        except KeyError:
+            _MadeByInit().__get__(module, type(module))
+
+    def put(module: Module, values: Mapping[str, Any]) -> None:
+        structure.version += 1
+        own = module.__dict__
+        for earlier in own.get(name, ()):
+            own.pop(earlier, None)
+        own[name] = Registry(ref(module), dict(values))
+
+    return property(get, put)
+
+
 class Module(Hookable, ModuleState):
     """Base class for layers and models: subclass it, call `super().__init__()`, define `forward`.
 
@@ -71,7 +93,8 @@ class Module(Hookable, ModuleState):
         _transient_buffers: set[str]  # those that state_dict leaves out
         training: bool
     else:  # (a __getattr__ that says the same would slow down every attribute of every module)
-        _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
+        _parameters, _modules, _buffers = map(_registry, ("_parameters", "_modules", "_buffers"))
+        _transient_buffers = training = _MadeByInit()
 
     _shown: tuple[str, ...] = ()  # the settings that the repr of a layer names
 
@@ -84,9 +107,10 @@ class Module(Hookable, ModuleState):
     def __init__(self) -> None:
         own = self.__dict__
         for name in _REPLACEMENTS:
-            for earlier in own.get(name, ()):  # of a call before
-                own.pop(earlier, None)
-            own[name] = Registry(ref(self))
+            if name in own:  # from a call before
+                object.__setattr__(self, name, {})
+            else:
+                own[name] = Registry(ref(self))
         own["_transient_buffers"] = set()
         self.training = True
 
@@ -113,10 +137,6 @@ class Module(Hookable, ModuleState):
         elif type(value) is Buffer:
             self._register(self._buffers, name, value)
             (self._transient_buffers.discard if value.persistent else self._transient_buffers.add)(name)
-        elif name in _REPLACEMENTS:
-            values = dict(value)
-            getattr(self, name).clear()
-            getattr(self, name).update(values)
         else:
             self._check_replacement(name, value)
             object.__setattr__(self, name, value)
@@ -138,7 +158,7 @@ class Module(Hookable, ModuleState):
         self.__dict__.update(state)
         for name in _REPLACEMENTS:
             if name in state:
-                self.__dict__[name] = Registry(ref(self), state[name])
+                object.__setattr__(self, name, state[name])
 
     def _forget(self, name: str) -> bool:
         """Take a name out of the registries; whether one had it."""
@@ -263,14 +283,13 @@ class Module(Hookable, ModuleState):
             if module is not None:
                 yield from module.named_modules(memo, _join(prefix, name), remove_duplicate)
 
-    def _named(
-        self, registry: Callable[[Module], Mapping[str, T | None]], prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, T]]:
-        """Yield (dotted name, value) for what `registry` returns of this module and, with `recurse`, of all inside."""
+    def _named(self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+        """Yield (dotted name, value) of this module's `registry` and, with `recurse`, of those of all inside."""
+        getattr(self, registry)  # raises if __init__ has not run
         seen: set[int] = set()
         modules = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
         for module_prefix, module in modules:
-            for name, value in registry(module).items():
+            for name, value in vars(module)[registry].items():
                 if value is None or id(value) in seen:
                     continue
                 if remove_duplicate:
@@ -281,17 +300,17 @@ class Module(Hookable, ModuleState):
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Yield (dotted name, parameter), such as ("fc1.weight", Parameter)."""
-        return self._named(lambda module: module._parameters, prefix, recurse, remove_duplicate)
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Yield (dotted name, buffer)."""
-        return self._named(lambda module: module._buffers, prefix, recurse, remove_duplicate)
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Yield (name, module) for the modules directly inside this one."""
-        return ((name, module) for name, module in self._named(lambda module: module._modules, "", False, True))
+        return self._named("_modules", "", False, True)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Yield each parameter of this module and, with `recurse`, of all modules inside it."""

@@ -128,6 +128,28 @@ def test_the_wrong_number_of_gradients_is_named():
         Wrong.apply(leaf(1.0), leaf(2.0)).backward()
 
 
+def test_a_gradient_is_summed_to_the_shape_that_its_operand_was_expanded_from():
+    class Times(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            x, y = ctx.saved_tensors
+            return gradient * y, gradient * x
+
+    x = norch.arange(6.0, dtype=norch.float64).reshape(2, 3).requires_grad_()
+    for y in (leaf(2.0).sum().detach().requires_grad_(), leaf(2.0), leaf(1.0, 2.0, 3.0), leaf([1.0], [2.0])):
+        assert gradcheck(Times.apply, (x, y)) and gradgradcheck(Times.apply, (x, y))
+        Times.apply(x, 1 * y).sum().backward()
+        assert y.grad.shape == y.shape
+    y = norch.ones(2, 1, 1, 1, dtype=norch.float64, requires_grad=True)  # wider than the gradient that it gets
+    with pytest.raises(RuntimeError, match="gradient of shape"):
+        Cube.apply(y).backward(norch.ones(2, 3))
+
+
 def test_a_node_has_the_name_of_its_operation():
     class Twice(norch.autograd.Function):
         @staticmethod

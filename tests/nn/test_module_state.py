@@ -61,6 +61,24 @@ def test_copies_have_registries_of_their_own():
     assert twins[0] is twins[1] and twins[0].weight is twins[0]._parameters["weight"]
 
 
+def test_registries_may_be_replaced_behind_the_module():
+    """As meta-learning does: a module of copied attributes gets registries of its own, with tensors of a graph."""
+    net = nn.Linear(2, 2)
+    clone = net.__new__(type(net))
+    clone.__dict__ = net.__dict__.copy()
+    clone._parameters = clone._parameters.copy()
+    for name, parameter in net._parameters.items():
+        clone._parameters[name] = 2 * parameter
+    x = norch.ones(1, 2)
+    assert clone(x).tolist() == (2 * net(x)).tolist() and list(net.state_dict()) == ["weight", "bias"]
+    clone(x).sum().backward()
+    assert net.weight.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    object.__setattr__(clone, "_parameters", {"weight": norch.zeros(2, 2), "bias": None})
+    assert clone.bias is None and clone(x).tolist() == [[0.0, 0.0]]
+    clone._parameters["bias"] = norch.ones(2)
+    assert clone(x).tolist() == [[1.0, 1.0]] and net._parameters["bias"] is net.bias
+
+
 def test_modules_without_tensors_are_pickled():
     net = pickle.loads(pickle.dumps(nn.Sequential(nn.ReLU(), nn.Flatten(2))))
     assert [type(m).__name__ for m in net] == ["ReLU", "Flatten"] and net[1].start_dim == 2

@@ -172,6 +172,8 @@ def test_what_programs_ask_of_recurrent_layers():
     lstm = nn.LSTM(3, 4, bias=False, proj_size=2)
     assert lstm._flat_weights_names == ["weight_ih_l0", "weight_hh_l0", "weight_hr_l0"] == list(lstm.state_dict())
     assert all(x is y for x, y in zip(lstm._flat_weights, lstm.parameters()))
+    lstm._flat_weights = [norch.zeros_like(weight) for weight in lstm.parameters()]
+    assert lstm(norch.ones(1, 1, 3))[0].abs().sum() == 0 and lstm._parameters["weight_ih_l0"].any()
     with pytest.warns(UserWarning, match="dropout"):
         nn.GRU(3, 4, dropout=0.5)
     for wrong in ({"bias": 1}, {"batch_first": "yes"}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections import OrderedDict, namedtuple
 
@@ -57,6 +58,24 @@ SAMPLES = {
 def test_collate(name):
     mine, theirs = (lib.utils.data.default_collate(SAMPLES[name](lib)) for lib in LIBRARIES)
     assert_alike(mine, theirs)
+
+
+def test_collate_functions_of_one_s_own():
+    """By a type's own, its base's, and by what is put among the default ones."""
+    found = []
+    for lib in LIBRARIES:
+        inner = importlib.import_module(f"{lib.__name__}.utils.data._utils.collate")
+        known, pad = inner.default_collate_fn_map, lib.nn.utils.rnn.pad_sequence
+        own = {lib.Tensor: lambda batch, pad=pad, **_: pad(batch, True), (Point, set): lambda batch, **_: len(batch)}
+        one = inner.collate([(lib.ones(2), Point(1, 2)), (lib.ones(3), Point(3, 4))], collate_fn_map=own)
+        with pytest.raises(TypeError):
+            inner.collate([1, 2], collate_fn_map=own)
+        known[complex] = lambda batch, **_: [abs(x) for x in batch]
+        try:
+            found.append([one, inner.default_collate([{"z": 3 + 4j, "n": True}, {"z": 1j, "n": False}])])
+        finally:
+            del known[complex]
+    assert_alike(*found)
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if "numbers" not in name and "floats" not in name])

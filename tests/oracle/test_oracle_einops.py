@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 
@@ -49,3 +50,23 @@ def test_either_may_be_imported_first(imports):
         [sys.executable, "-c", "import norch, sys; print('einops' in sys.modules)"], capture_output=True, text=True
     )
     assert done.stdout == "False\n"
+
+
+def test_layers():
+    from einops.layers import norch as ours
+    from einops.layers import torch as theirs
+
+    def model(e, nn):
+        patches = e.Rearrange("b c (h p) (w q) -> b (h w) (p q c)", p=2, q=2)
+        mixed = e.EinMix("b t c -> b k t", weight_shape="c k", bias_shape="k", c=12, k=5)
+        grouped = e.EinMix("b (g k) t -> (b g) t", weight_shape="k", g=1, k=5)
+        return nn.Sequential(patches, mixed, grouped, e.Reduce("b t -> b", "max"))
+
+    wanted, found = model(theirs, torch.nn), model(ours, norch.nn)
+    assert [str(layer) for layer in found] == [str(layer) for layer in wanted]
+    found.load_state_dict({name: norch.from_numpy(value.numpy()) for name, value in wanted.state_dict().items()})
+    x = torch.arange(96.0).reshape(2, 3, 4, 4).sin()
+    assert found(norch.from_numpy(x.numpy())).tolist() == pytest.approx(wanted(x).tolist(), abs=1e-5)
+    assert all(isinstance(layer, norch.nn.Module) for layer in found)
+    copied = copy.deepcopy(found)
+    assert copied(norch.ones(1, 3, 4, 4)).tolist() == found(norch.ones(1, 3, 4, 4)).tolist()

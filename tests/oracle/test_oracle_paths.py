@@ -11,7 +11,9 @@ torch = pytest.importorskip("torch")
 import norch  # noqa: E402
 
 IMPORTS = """
-torch._dynamo: allow_in_graph config disable is_compiling mark_dynamic optimize reset
+torch._dynamo: OptimizedModule allow_in_graph config disable is_compiling mark_dynamic optimize reset
+torch._dynamo: mark_static_address
+torch._dynamo.eval_frame: OptimizedModule
 torch._inductor: config
 torch._utils: _flatten_dense_tensors _take_tensors _unflatten_dense_tensors
 torch._C: _get_tracing_state _jit_override_can_fuse_on_gpu _jit_set_profiling_mode _log_api_usage_once
@@ -47,7 +49,7 @@ torch.overrides: handle_torch_function has_torch_function has_torch_function_una
 torch.serialization: DEFAULT_PROTOCOL MAP_LOCATION
 torch.types: Device Number _size
 torch.utils.checkpoint: checkpoint detach_variable get_device_states
-torch.utils.data._utils.collate: default_collate
+torch.utils.data._utils.collate: collate collate_tensor_fn default_collate default_collate_fn_map
 """
 OPTIMIZER = ".optim.optimizer"  # (torch.optim deletes the name)
 PATHS = dict(line.split(": ") for line in IMPORTS.strip().splitlines())

@@ -353,3 +353,11 @@ def test_reset_forgets_programs():
     assert len(f.programs) == 1
     norch.compiler.reset()
     assert f.programs == [] and f(norch.ones(2)).tolist() == [2, 2]
+
+
+def test_a_view_made_under_no_grad_is_an_argument_like_others():
+    f = norch.compile(lambda x: x * 2, fullgraph=True)
+    with norch.no_grad():
+        rows = norch.ones(3, 2)[1:]
+    assert [f(rows).tolist() for _ in range(3)] == [[[2, 2], [2, 2]]] * 3
+    assert len(f.programs) == 1

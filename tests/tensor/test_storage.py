@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import gc
+import sys
 
 import pytest
 from concurrently import in_threads
@@ -33,6 +34,7 @@ def test_sizes_and_address():
     x = points()
     storage, raw = x[1:].storage(), x[1:].untyped_storage()
     assert (len(storage), storage.size(), storage.nbytes(), storage.element_size()) == (6, 6, 24, 4)
+    assert sys.getsizeof(storage) - sys.getsizeof(norch.ones(0).storage()) == 24  # what summaries of models add up
     assert (len(raw), raw.size(), raw.nbytes(), raw.element_size()) == (24, 24, 24, 1)
     assert storage.data_ptr() == raw.data_ptr() == x.data_ptr() == x[1:].data_ptr() - 8
     assert (storage.dtype, raw.dtype, storage.device, storage.is_cuda) == (norch.float32, norch.uint8, "cpu", False)

@@ -173,6 +173,10 @@ class RNNBase(Recurrent):
     def _flat_weights(self) -> list[Any]:
         return sum(self.all_weights, [])
 
+    @_flat_weights.setter
+    def _flat_weights(self, weights: Sequence[Any]) -> None:  # computes with these; what is registered stays
+        vars(self).update(zip(self._flat_weights_names, weights))
+
     def flatten_parameters(self) -> None:
         """Nothing: in PyTorch it gathers the parameters for cuDNN."""
 

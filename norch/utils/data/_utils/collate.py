@@ -4,8 +4,26 @@ from __future__ import annotations
 
 import re
 
-from ..collate import default_collate, default_convert
+from ..collate import (
+    collate,
+    collate_float_fn,
+    collate_int_fn,
+    collate_str_fn,
+    collate_tensor_fn,
+    default_collate,
+    default_collate_fn_map,
+    default_convert,
+)
 
-__all__ = ["default_collate", "default_convert"]
+__all__ = [
+    "collate",
+    "collate_float_fn",
+    "collate_int_fn",
+    "collate_str_fn",
+    "collate_tensor_fn",
+    "default_collate",
+    "default_collate_fn_map",
+    "default_convert",
+]
 
 np_str_obj_array_pattern = re.compile(r"[SaUO]")
