@@ -1,4 +1,4 @@
-// The C API for filling tensors: arange and linspace, random numbers, permutations.
+// The C API for filling tensors: arange and linspace, a gradient of 1, random numbers, permutations.
 
 #include <float.h>
 #include <math.h>
@@ -28,6 +28,17 @@ Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, i
     return build([&] {
         const double step = size > 1 ? (end - start) / double(size - 1) : 0;
         return evenly_spaced({start, end, step, 0, 0, false, size > 1}, size, dtype, device);
+    });
+}
+
+Tensor* unit_gradient(Tensor* tensor) {
+    return build([&] {
+        if (tensor->size != 1)
+            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape {}: it is 1 for one element only",
+                 shape_text(*tensor));
+        Owned one = new_tensor(tensor->shape, tensor->ndim, tensor->dtype, tensor->device);
+        fill(*one, 1);
+        return one;
     });
 }
 

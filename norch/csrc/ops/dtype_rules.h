@@ -34,7 +34,7 @@ void for_rule(int32_t dtype, F f) {
     if constexpr (RULE == REAL) return for_real(dtype, f);
     if constexpr (RULE == WHOLE) return for_whole(dtype, f);
     if constexpr (RULE == SAME || RULE == BOUND || RULE == TEST || RULE == CHOICE) return for_any(dtype, f);
-    if constexpr (RULE == NUMERIC || RULE == DIVISION) {
+    if constexpr (RULE == NUMERIC || RULE == DIVISION || RULE == REMAINDER) {
         for_any(dtype, [&](auto type) {
             if constexpr (std::is_same<decltype(type), Type<bool>>::value)
                 fail(RUNTIME_ERROR, "no kernel for dtype bool: expected a number");
