@@ -17,16 +17,16 @@
 
 // How a row treats dtypes, after its operands were promoted to a common one:
 enum Rule {
-    SAME,      // computed in and returned as that dtype
-    BOUND,     // the same, and a number that float32 cannot hold is refused beside it
-    NUMERIC,   // the same as SAME, and bool is refused
-    DIVISION,  // the same as NUMERIC, and an integer divisor of 0 is refused
-    REMAINDER, // the same as DIVISION, and a number is rounded to that dtype: 0.1 % 0.1 is 0
-    REAL,      // integers and bool become float32 first
-    CLAMPED,   // the same as REAL, and a number is rounded to that dtype, as it is compared
-    TEST,      // computed in that dtype, returns bool
-    WHOLE,     // integers and bool only
-    CHOICE     // the first operand is a bool condition; SAME for the others
+    SAME,       // computed in and returned as that dtype
+    BOUND,      // the same, and a number that float32 cannot hold is refused beside it
+    NUMERIC,    // the same as SAME, and bool is refused
+    DIVISION,   // the same as NUMERIC, and an integer divisor of 0 is refused
+    REMAINDER,  // the same as DIVISION, and a number is rounded to that dtype: 0.1 % 0.1 is 0
+    REAL,       // integers and bool become float32 first
+    CLAMPED,    // the same as REAL, and a number is rounded to that dtype, as it is compared
+    TEST,       // computed in that dtype, returns bool
+    WHOLE,      // integers and bool only
+    CHOICE      // the first operand is a bool condition; SAME for the others
 };
 
 #define UNARY_OPS(OP)                                     \
