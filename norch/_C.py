@@ -66,7 +66,15 @@ _RESULT_KINDS = {c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJEC
 
 if CPYTHON:
     _known: list[Any] = [int, bool, float, bytes, list, tuple, slice, ctypes.Array, None, True, False, ...]
-    _known += [OverflowError, ValueError, TypeError, MemoryError, RangeError, shown]  # KnownObjects in api/objects.h
+    _known += [
+        OverflowError,
+        ValueError,
+        TypeError,
+        MemoryError,
+        RangeError,
+        BufferError,
+        shown,
+    ]  # KnownObjects in api/objects.h
     _keeping_lock.know_objects((ctypes.py_object * len(_known))(*_known))
     _new_builtin = _keeping_lock.new_builtin
     _new_builtin.restype, _new_builtin.argtypes = OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]

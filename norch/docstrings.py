@@ -96,7 +96,7 @@ EXAMPLES = {
 }
 
 
-REFUSED = {"NUMERIC": "bool", "DIVISION": "bool", "WHOLE": "floating dtypes"}
+REFUSED = {"NUMERIC": "bool", "DIVISION": "bool", "REMAINDER": "bool", "WHOLE": "floating dtypes"}
 
 ADD = """Element by element. x and `other`, a tensor, array or number, broadcast and are promoted to one dtype.
 Raises ShapeError if the shapes do not fit, TypeError if `other` is none of these, RuntimeError for two devices."""
@@ -150,7 +150,7 @@ def _in_place(rule: str, operands: int) -> str:
 
 
 def _refused(rule: str, dtypes: str | None) -> str:
-    zero = ", or if an integer is divided by 0" if rule == "DIVISION" else ""
+    zero = ", or if an integer is divided by 0" if rule in ("DIVISION", "REMAINDER") else ""
     return f"; raises RuntimeError for {dtypes}{zero}" if dtypes else ""
 
 

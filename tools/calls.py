@@ -289,7 +289,6 @@ REASONS = {
         x[2] = v
         """,
     "views, then the kernel": """
-        norch.kron(x, y)
         x.index_add(0, rows, x[:4])
         x.index_put((rows,), x[:4])
         x.put(rows, v[:4])

@@ -90,6 +90,12 @@ API int integers_into(Tensor* out, uint64_t* state, int64_t low, uint64_t range)
 API int bernoulli_into(Tensor* out, Tensor* p, uint64_t* state);
 API Tensor* bernoulli_tensor(Tensor* p, uint64_t* state);
 API int exponential_into(Tensor* out, uint64_t* state, double rate);
+// of the Cauchy distribution; exp of normal numbers; trials up to the first success, of probability p
+API int cauchy_into(Tensor* out, uint64_t* state, double median, double sigma);
+API int log_normal_into(Tensor* out, uint64_t* state, double mean, double std);
+API int geometric_into(Tensor* out, uint64_t* state, double p);
+// Poisson's counts of these means, or, of `chances`, successes of so many trials; in the dtype of `means`
+API Tensor* counts_tensor(Tensor* means, Tensor* chances, uint64_t* state);
 // int64: `count` places along the last axis of weights [n] or [rows, n], in proportion to them
 API Tensor* multinomial_tensor(Tensor* weights, int64_t count, int32_t replacement, uint64_t* state);
 // New tensors with the next draw of a generator, {seed, draws}; uniform in [0, 1)
@@ -184,6 +190,9 @@ API Tensor* trace_tensor(Tensor* tensor);  // the sum of a matrix's diagonal
 API Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
 // its root
 API Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
+// The pair of the variance, or with `root` the deviation, and the mean
+API Results* moments_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost,
+                            int32_t root);
 API Tensor* norm_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double p);  // for p > 0
 // Two results: the smallest and the largest elements; or the extreme ones along an axis and their first indices
 API Results* aminmax_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
@@ -265,6 +274,13 @@ API Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper);
 // Three results: L and U of matrices [..., m, n] on the CPU in one, the row (int32, from 1) that each was swapped with,
 // and the number (from 1) of the first pivot that is 0. Without `swaps` rows stay in place.
 API Results* lu_tensor(Tensor* tensor, int32_t swaps);
+// L with x = L L^T of symmetric matrices on the CPU, of which the lower triangle is read, and the order (int32) of the
+// first leading part that is not positive-definite, or 0
+API Results* cholesky_tensor(Tensor* tensor);
+// LAPACK's form of QR on the CPU: R and below it Householder's vectors, and their factors tau [..., k]. Then the first
+// columns of the product of such reflections.
+API Results* geqrf_tensor(Tensor* tensor);
+API Tensor* orgqr_tensor(Tensor* tensor, Tensor* taus, int64_t columns);
 // The permutations [..., rows, rows] that such rows stand for.
 API Tensor* permutation_of_pivots(Tensor* pivots, int64_t rows, int32_t dtype);
 // The rows and columns [2, n], int64, of what is on and below (or above) a diagonal of a matrix.
@@ -272,6 +288,7 @@ API Tensor* triangle_places_tensor(int64_t rows, int64_t columns, int64_t diagon
 // dot, mv, mm, bmm or outer (PRODUCTS in api/matmul.cpp), which say the ranks that they take; beta * x + alpha * that,
 // with null for a beta or alpha of 1
 API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);
+API Tensor* kron_tensor(Tensor* tensor1, Tensor* tensor2);  // Kronecker's product
 API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
                                  int32_t kind);
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
@@ -337,6 +354,7 @@ API int32_t is_read_only(Tensor* tensor);
 // Over the memory of a Python object, which it keeps alive
 API Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
                             int32_t read_only, void* owner);
+API Tensor* buffer_tensor(PythonObject* object);  // over its buffer; null, and no error, if that is no tensor's
 API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // for a capsule named dlpack_name(...)
 API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
 API const void* dlpack_name(int32_t versioned, int32_t used);

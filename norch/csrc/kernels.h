@@ -257,6 +257,9 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
     KERNEL(places, (Tensor& out, Stream stream)) /* int64: element i is one of 0 to i */              \
+    /* contiguous, float64, of one shape: counts of Poisson's distribution with these means, or, of `chances`, of the \
+       binomial one with so many trials (ops/counts.h) */                                           \
+    KERNEL(counts, (const Tensor& means, const Tensor* chances, Tensor& out, Stream stream))        \
     /* likewise the evenly spaced numbers of ops/linspace.h */                                        \
     KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                    \
     /* logits are [outer, n, inner]; labels are int64, one for each column, and were given to label_scale, which gave \

@@ -70,8 +70,10 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
             [0., 0.],
             [0., 0.]])
     """
-    parts = _sequence(tensors, "cat")
-    place = one_size(dim if axis is None else axis, "cat")
+    return _joined(_sequence(tensors, "cat"), one_size(dim if axis is None else axis, "cat"), out)
+
+
+def _joined(parts: Sequence[Tensor], place: int, out: Tensor | None) -> Tensor:
     try:
         result = derivatives.cat(parts, place)
         return result if out is None else into(out, result, "cat")
@@ -95,8 +97,10 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, o
     tensor([[1, 3],
             [2, 4]])
     """
-    parts = _sequence(tensors, "stack")
-    place = one_size(dim if axis is None else axis, "stack")
+    return _stacked(_sequence(tensors, "stack"), one_size(dim if axis is None else axis, "stack"), out)
+
+
+def _stacked(parts: Sequence[Tensor], place: int, out: Tensor | None) -> Tensor:
     result = derivatives.stack(parts, place)
     return result if out is None else into(out, result, "stack")
 
@@ -109,8 +113,8 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     >>> norch.hstack([norch.tensor([1, 2]), norch.tensor([3])])
     tensor([1, 2, 3])
     """
-    parts = [_padded(part, 1) for part in _sequence(tensors, "hstack")]
-    return cat(parts, 0 if parts[0].ndim == 1 else 1, out=out)
+    parts = _padded_all(_sequence(tensors, "hstack"), 1)
+    return _joined(parts, 0 if parts[0].ndim == 1 else 1, out)
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -122,7 +126,8 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     tensor([[1, 2],
             [3, 4]])
     """
-    return cat([_padded(part, 2) for part in _sequence(tensors, "vstack")], 0, out=out)
+    parts = _sequence(tensors, "vstack")
+    return _stacked(parts, 0, out) if _have_rank(parts, 1) else _joined(_padded_all(parts, 2), 0, out)
 
 
 row_stack = vstack
@@ -134,7 +139,8 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     >>> norch.dstack([norch.ones(2, 3), norch.ones(2, 3)]).shape
     norch.Size([2, 3, 2])
     """
-    return cat([_padded(part, 3) for part in _sequence(tensors, "dstack")], 2, out=out)
+    parts = _sequence(tensors, "dstack")
+    return _stacked(parts, 2, out) if _have_rank(parts, 2) else _joined(_padded_all(parts, 3), 2, out)
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -145,7 +151,9 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
             [2, 4]])
     """
     parts = _sequence(tensors, "column_stack")
-    return hstack([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts], out=out)
+    if _have_rank(parts, 1):
+        return _stacked(parts, 1, out)
+    return _joined([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts], 1, out)
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
@@ -295,11 +303,23 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
     return (grids[1], grids[0], *grids[2:]) if swaps else tuple(grids)
 
 
+def _have_rank(parts: Sequence[Tensor], rank: int) -> bool:
+    """Whether all have this many dimensions: to join them along a new one is to stack them."""
+    for part in parts:
+        if part.ndim != rank:
+            return False
+    return True
+
+
 def _padded(x: Tensor, rank: int) -> Tensor:
     """A tensor with dimensions of size 1 in front, up to a rank; the third of three goes last, as in NumPy."""
     if rank == 3 and x.ndim in (1, 2):
         return x.unsqueeze(-1) if x.ndim == 2 else x.reshape(1, -1, 1)
     return x if x.ndim >= rank else x.reshape([1] * (rank - x.ndim) + list(x.shape))
+
+
+def _padded_all(parts: Sequence[Tensor], rank: int) -> Sequence[Tensor]:
+    return [part if part.ndim >= rank else _padded(part, rank) for part in parts]
 
 
 def _all_padded(tensors: tuple[Tensors, ...], rank: int, name: str) -> Any:
@@ -308,7 +328,7 @@ def _all_padded(tensors: tuple[Tensors, ...], rank: int, name: str) -> Any:
     given = tensors[0] if len(tensors) == 1 else tensors
     if hasattr(given, "_ptr"):
         return _padded(check_tensor(given, name), rank)
-    return tuple(_padded(x, rank) for x in _sequence(given, name))
+    return tuple(_padded_all(_sequence(given, name), rank))
 
 
 def atleast_1d(*tensors: Tensors) -> Any:

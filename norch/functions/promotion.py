@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from .. import operation
-from .._C import lib
+from .._C import Number, lib, number
 from ..operation import check, check_operand
 from ..types import (
     DType,
@@ -173,6 +173,13 @@ class iinfo:
 @functools.lru_cache(None)
 def limits_of(kind: dtype) -> Any:
     return finfo(kind) if kind.is_floating_point else iinfo(kind)
+
+
+@functools.lru_cache(None)
+def finite_numbers(kind: dtype) -> tuple[Number, Number, Number]:
+    """What `nan_to_num` puts in place of NaN and the infinities: 0 and the limits of a floating dtype."""
+    largest = limits_of(kind).max
+    return number(0.0), number(largest), number(-largest)
 
 
 def fitting(value: float, kind: dtype, name: str) -> float:

@@ -14,6 +14,7 @@ from ..autograd.derivatives.statistics import (
     SlopesBackward,
     TrapezoidBackward,
 )
+from ..methods.reductions import spread_and_mean
 from ..methods.statistics import histogram_of
 from ..operation import check_floating, check_tensor, recorded, wrap
 from ..return_types import printed
@@ -62,9 +63,7 @@ def var_mean(
     >>> norch.var_mean(norch.tensor([1.0, 3.0]))
     (tensor(2.), tensor(2.))
     """
-    x = check_tensor(input, "var_mean")
-    variance = x.var(dim, unbiased, keepdim, correction=correction)
-    return variance, x.mean(None if isinstance(dim, bool) else dim, keepdim)
+    return spread_and_mean("var_mean", check_tensor(input, "var_mean"), dim, unbiased, keepdim, correction)
 
 
 @flags
@@ -81,9 +80,7 @@ def std_mean(
     >>> norch.std_mean(norch.tensor([1.0, 3.0]))
     (tensor(1.4142), tensor(2.))
     """
-    x = check_tensor(input, "std_mean")
-    deviation = x.std(dim, unbiased, keepdim, correction=correction)
-    return deviation, x.mean(None if isinstance(dim, bool) else dim, keepdim)
+    return spread_and_mean("std_mean", check_tensor(input, "std_mean"), dim, unbiased, keepdim, correction)
 
 
 # ---- Integrals --------------------------------------------------------------------------------------------------

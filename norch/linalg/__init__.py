@@ -1,6 +1,7 @@
 """Linear algebra, as torch.linalg: factorizations, equations, norms and products of matrices, all in batches.
 
-NumPy's LAPACK computes what needs more than products and LU, on the CPU; without NumPy it raises ImportError.
+NumPy's LAPACK computes what needs more than products, LU, Cholesky and QR, on the CPU. Without NumPy these raise
+ImportError.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .._C import ShapeError, lib
 from ..arguments import flags
 from ..autograd.derivatives import linalg as derivatives
+from ..autograd.derivatives.by_formula import FormulaBackward
 from ..functions.creation import eye
 from ..functions.joining import cat
 from ..functions.out import Out, into
@@ -109,12 +110,7 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Out = None) -> Tensor:
     tensor([[2., 0.],
             [1., 2.]])
     """
-    x = check_matrices("linalg.cholesky", A, square=True)
-    if upper:
-        x = x.mT
-    (lower,) = compute("linalg.cholesky", _lower, x)
-    result = recorded(lower, derivatives.CholeskyBackward, (x,))
-    return into(out, own(result.mT) if upper else result, "linalg.cholesky")
+    return into(out, _cholesky("linalg.cholesky", A, upper, True)[0], "linalg.cholesky")
 
 
 @flags
@@ -126,39 +122,22 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
     >>> norch.linalg.cholesky_ex(norch.tensor([[4.0, 0.0], [0.0, -1.0]])).info
     tensor(2, dtype=norch.int32)
     """
-    x = check_matrices("linalg.cholesky_ex", A, square=True)
+    return into(out, CholeskyEx(*_cholesky("linalg.cholesky_ex", A, upper, check_errors)), "linalg.cholesky_ex")
 
-    def failures(np: Any, a: Any) -> Any:
-        """For each matrix the size of its first leading part that has no factor."""
-        info = np.zeros(a.shape[:-2], np.int32)
-        for place in np.ndindex(*a.shape[:-2]):
-            for size in range(a.shape[-1], 0, -1):
-                try:
-                    _lower(np, a[place][:size, :size])
-                    break
-                except np.linalg.LinAlgError:
-                    info[place] = size
-        return info
 
-    try:
-        return into(out, CholeskyEx(cholesky(x, upper=upper), _no_failure(x)), "linalg.cholesky_ex")
-    except LinAlgError:
+def _cholesky(name: str, A: Tensor, upper: bool, check_errors: bool) -> tuple[Tensor, Tensor]:
+    """L, or L^T, and info. What has no L is taken to be the identity, unless it is an error."""
+    x = check_matrices(name, A, square=True)
+    x = x.mT if upper else x
+    lower, info = on_host(lib.cholesky_tensor, x)
+    if bool(info.any()):
         if check_errors:
-            raise
-    (info,) = compute("linalg.cholesky_ex", failures, x)
-    fine = (info == 0).unsqueeze(-1).unsqueeze(-1)
-    usable = fine._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device))
-    return into(out, CholeskyEx(cholesky(usable, upper=upper), info), "linalg.cholesky_ex")
-
-
-def _lower(np: Any, a: Any) -> Any:
-    lower = np.linalg.cholesky(a)
-    if np.isfinite(lower).all():
-        return lower
-    if np.isnan(np.diagonal(lower, axis1=-2, axis2=-1)).any() or not np.isfinite(np.tril(a, -1)).all():
-        # which NumPy's libraries may let pass
-        raise np.linalg.LinAlgError("Matrix is not positive definite")
-    return lower
+            raise LinAlgError(f"{name}: Matrix is not positive definite: the leading part of order {int(info.max())}")
+        fine = (info == 0).unsqueeze(-1).unsqueeze(-1)
+        x = fine._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device))
+        (lower, _) = on_host(lib.cholesky_tensor, x)
+    result = recorded(lower, derivatives.CholeskyBackward, (x,))
+    return own(result.mT) if upper else result, info
 
 
 def _no_failure(x: Tensor) -> Tensor:
@@ -187,15 +166,23 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Out = None) -> QR:
         return into(out, QR(q, cat([r, q.mT @ x[..., rows:]], -1)), "linalg.qr")
     if mode == "complete" and rows <= columns:
         return qr(x, out=out)
+    whole, tau = on_host(lib.geqrf_tensor, x)
+    size = rows if mode == "complete" else min(rows, columns)
+    r = whole[..., :size, :].triu()
     if mode == "r":
-        (r,) = compute("linalg.qr", lambda np, a: np.linalg.qr(a, "r"), x)
         result = [x.new_empty([0]), recorded(r, derivatives.NotUniqueBackward, (x,), "linalg.qr in mode 'r'")]
         return into(out, QR(*result), "linalg.qr")
-    parts = compute("linalg.qr", lambda np, a: np.linalg.qr(a, mode), x)
+    parts = [_columns_of(whole, tau, size), r]
     if mode == "complete":
         why = "linalg.qr in mode 'complete' of a matrix with more rows than columns"
         return into(out, QR(*(recorded(p, derivatives.NotUniqueBackward, (x,), why) for p in parts)), "linalg.qr")
     return into(out, QR(*derivatives.factored(x, derivatives.QrBackward, parts)), "linalg.qr")
+
+
+def _columns_of(x: Tensor, tau: Tensor, columns: int) -> Tensor:
+    """The first columns of the product of reflections, outside of any graph."""
+    q = wrap(lib.orgqr_tensor(x.detach().to("cpu")._ptr, tau.detach().to("cpu")._ptr, columns))
+    return q.to(x.device)
 
 
 def householder_product(A: Tensor, tau: Tensor, *, out: Out = None) -> Tensor:
@@ -214,11 +201,20 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Out = None) -> Tensor:
         raise ShapeError(
             f"linalg.householder_product: expected m >= n >= k, got shapes {list(x.shape)} and {list(tau.shape)}"
         )
+    if tau.shape[:-1] != x.shape[:-2] or tau.dtype is not x.dtype:
+        return into(out, _reflected(x, tau), "linalg.householder_product")
+    result = _columns_of(x, tau, columns)
+    return into(out, recorded(result, partial(FormulaBackward, _reflected, ()), (x, tau)), "linalg.householder_product")
+
+
+def _reflected(x: Tensor, tau: Tensor) -> Tensor:
+    """The same in tensor operations."""
+    rows, columns = x.shape[-2:]
     result = eye(rows, columns, dtype=x.dtype, device=x.device).expand(*x.shape)
     result = result if tau.shape[-1] else result + x * 0
     for i in reversed(range(tau.shape[-1])):
         result = result - reflection(x, tau, i, result)
-    return into(out, result, "linalg.householder_product")
+    return result
 
 
 def reflection(x: Tensor, tau: Tensor, i: int, y: Tensor) -> Tensor:
@@ -274,7 +270,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, o
         lower, upper, pivots, info = _factored(x, pivot)
         whole = _joined(lower.tril(-1), upper.triu())
     else:
-        whole, pivots, info = _eliminated(x, pivot)
+        whole, pivots, info = on_host(lib.lu_tensor, x, pivot)
     if check_errors and bool((info > 0).any()):
         raise LinAlgError(f"linalg.lu_factor: pivot {int(info.max())} is 0, the matrix is singular")
     return into(out, LUFactorEx(whole, pivots, info), "linalg.lu_factor")
@@ -290,15 +286,15 @@ def _joined(below: Tensor, above: Tensor) -> Tensor:
     return below + above
 
 
-def _eliminated(x: Tensor, pivot: bool) -> list[Tensor]:
-    """L and U in one matrix, pivots and info, outside of any graph."""
-    found = several(lib.lu_tensor(x.detach().to("cpu")._ptr, pivot))
+def on_host(function: Any, x: Tensor, *settings: int) -> list[Tensor]:
+    """The results of a C function for matrices on the CPU, outside of any graph, on the device of x."""
+    found = several(function(x.detach().to("cpu")._ptr, *settings))
     return found if x.device == "cpu" else [part.to(x.device) for part in found]
 
 
 def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """L, U, pivots and info. In a graph, the square of the first rows and columns is factored, the rest solved for."""
-    whole, pivots, info = _eliminated(x, pivot)
+    whole, pivots, info = on_host(lib.lu_tensor, x, pivot)
     rows, columns = x.shape[-2:]
     size = min(rows, columns)
     one = eye(rows, size, dtype=x.dtype, device=x.device)
@@ -316,12 +312,6 @@ def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         rest = recorded(known, derivatives.SubstitutionBackward, (upper.mT, y[..., size:, :].mT), False)
         return cat([lower, rest.mT], -2), upper, pivots, info
     return lower, upper, pivots, info
-
-
-def stacked(array: Any, kept: int = 2) -> Any:
-    """An array with one leading axis for all that it had before the last ones."""
-    last = array.shape[array.ndim - kept :]
-    return array.reshape(math.prod(array.shape[: array.ndim - kept]), *last)
 
 
 def permutation_of(pivots: Tensor, like: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from ..autograd.derivatives.special import (
 from ..autograd.functions import SignBackward
 from ..autograd.in_place import write
 from ..autograd.mode import no_grad
-from ..functions.promotion import limits_of, result_type
+from ..functions.promotion import finite_numbers, limits_of, result_type
 from ..operation import check_floating, check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
 from ..precision import in_float32
@@ -240,12 +240,15 @@ class ElementaryMethods:
         for given in (nan, posinf, neginf):
             if not (given is None or isinstance(given, (int, float))):
                 raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
-        if not self.is_floating_point():
+        if not (kind := self.dtype).is_floating_point:
             return self.clone()
-        largest = limits_of(self.dtype).max
-        chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-        nan, above, below = [number(math.copysign(math.inf, x) if abs(x) > largest else x)._ptr for x in chosen]
-        return recorded(wrap(lib.nan_to_num_tensor(nan, self._ptr, above, below)), NanToNumBackward, (self,), largest)
+        none, above, below = finite_numbers(kind)
+        if not nan is posinf is neginf is None:
+            largest = limits_of(kind).max
+            chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
+            none, above, below = (number(math.copysign(math.inf, x) if abs(x) > largest else x) for x in chosen)
+        result = wrap(lib.nan_to_num_tensor(none._ptr, self._ptr, above._ptr, below._ptr))
+        return result if self._edge is None else recorded(result, NanToNumBackward, (self,), limits_of(kind).max)
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.

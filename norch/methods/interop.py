@@ -96,6 +96,8 @@ def from_numpy(array: NumPyArray) -> Tensor:
     numpy = sys.modules.get("numpy")  # without NumPy there are no arrays
     if numpy is None or not isinstance(array, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if (found := _over_plain(array, numpy)) is not None:
+        return found
     if not array.dtype.isnative and array.dtype.kind in "iuf":
         raise ValueError("given numpy array has a byte order that is not this machine's; convert it with astype()")
     interface = array.__array_interface__
@@ -104,6 +106,12 @@ def from_numpy(array: NumPyArray) -> Tensor:
         return _over_array(array, interface)
     address, read_only = interface["data"]
     return _over(array, address, interface["shape"], interface["strides"], kind, read_only)
+
+
+def _over_plain(array: Any, numpy: Any) -> Tensor | None:
+    """A tensor over an array of NumPy's own class, by its buffer; None for what needs a closer look, or an error."""
+    ptr = lib.buffer_tensor(array) if CPYTHON and type(array) is numpy.ndarray else None
+    return wrap(ptr) if ptr else None
 
 
 def _over_array(array: object, interface: Any) -> Tensor:
@@ -219,6 +227,9 @@ def _over_buffer(view: memoryview) -> Tensor | None:
 
 def shared(data: Any) -> Tensor | None:
     """A tensor over the memory of an array or buffer; None if only a copy can make a tensor of it."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and (found := _over_plain(data, numpy)) is not None:
+        return found
     try:
         if hasattr(data, "__array_interface__"):
             interface = data.__array_interface__
@@ -318,7 +329,7 @@ class InteropMethods:
         except ImportError:
             raise ImportError("numpy() needs NumPy, which is not installed: pip install numpy") from None
         kind = DTYPES[lib.dtype_of(self._ptr)]
-        return numpy.asarray(_Memory(self, kind)) if kind is not bfloat16 else _bfloat16_array(self, numpy)
+        return _array_over(self, kind, numpy) if kind is not bfloat16 else _bfloat16_array(self, numpy)
 
     def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         array = self.numpy()
@@ -366,7 +377,11 @@ def array_of(x: Tensor) -> NumPyArray:
     import numpy
 
     x = x.detach().to("cpu") if x.is_cuda else x
-    return numpy.asarray(_Memory(x, x.dtype))
+    return _array_over(x, x.dtype, numpy)
+
+
+def _array_over(x: Tensor, kind: dtype, numpy: Any) -> NumPyArray:
+    return numpy.asarray(x._ptr if CPYTHON else _Memory(x, kind))  # a Handle has a buffer there
 
 
 class _Memory:

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from .._C import lib
 from ..arguments import flags, plain_number
 from ..functions.creation import eye
 from ..linalg import factorizations, norms, solving
-from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection, stacked
-from ..linalg.lapack import LinAlgError, check_matrices, compute
+from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection
+from ..linalg.lapack import LinAlgError, check_matrices
 from ..linalg.solving import Slogdet, solved, substituted
 from ..operation import check_tensor
 from ..return_types import printed
@@ -220,15 +221,7 @@ class LinalgMethods:
         >>> norch.tensor([[-3.0], [-4.0]]).geqrf().a[0]
         tensor([5.])
         """
-        x = check_matrices("geqrf", self)
-
-        def raw(np: Any, a: Any) -> Any:
-            found = [np.linalg.qr(part, "raw") for part in stacked(a)]
-            vectors = np.array([h.T for h, _ in found], a.dtype).reshape(a.shape)
-            return vectors, np.array([tau for _, tau in found], a.dtype).reshape(*a.shape[:-2], size)
-
-        size = min(x.shape[-2:])
-        return Geqrf(*compute("geqrf", raw, x))
+        return Geqrf(*factorizations.on_host(lib.geqrf_tensor, check_matrices("geqrf", self)))
 
     def orgqr(self: Tensor, tau: Tensor) -> Tensor:
         """The first columns of Q, for (x, tau) as `geqrf` returns them: `norch.linalg.householder_product`.

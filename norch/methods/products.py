@@ -10,9 +10,9 @@ from .. import operation
 from .._C import ShapeError, lib, number
 from ..arguments import axis_of
 from ..autograd import functions as f
-from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, OuterBackward
+from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, KronBackward, OuterBackward
 from ..functions.promotion import fitting
-from ..operation import check_tensor, mode, own, record, recorded, wrap
+from ..operation import check_tensor, mode, record, recorded, wrap
 from ..types import bool_, dtype, float32
 
 if TYPE_CHECKING:
@@ -82,11 +82,8 @@ class ProductMethods:
         tensor([[1., 2., 0., 0.],
                 [0., 0., 1., 2.]])
         """
-        rank = max(self.ndim, check_tensor(other, "kron").ndim)
-        x, y = ([1] * (rank - t.ndim) + list(t.shape) for t in (self, other))
-        wide = self.reshape([size for axis in range(rank) for size in (x[axis], 1)])
-        fine = other.reshape([size for axis in range(rank) for size in (1, y[axis])])
-        return own((wide * fine).reshape([a * b for a, b in zip(x, y)]))
+        result = wrap(lib.kron_tensor(self._ptr, check_tensor(other, "kron")._ptr))
+        return recorded(result, KronBackward, (self, other))
 
     def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         """The cross product of the vectors of 3 elements along `dim`, without which the first of size 3 is it.

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from ..arguments import plain_number
 from ..autograd.in_place import overwrite
 from ..functions.generator import state_of
 from ..operation import check_range
-from ..types import bool_, dtype, float64
+from ..types import bool_, dtype
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -121,7 +120,9 @@ class RandomFillMethods:
         tensor([5., 5.])
         """
         _check_fill("cauchy_", self, sigma > 0, "sigma > 0", sigma)
-        return self.copy_(((_uniform(self, generator) - 0.5) * math.pi).tan() * sigma + median)
+        median, width = plain_number(median, "cauchy_"), plain_number(sigma, "cauchy_")
+        state = state_of(generator)
+        return overwrite(self, lib.cauchy_into, state, median, width)
 
     def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with exp of normal numbers of this mean and std; shape and dtype stay.
@@ -132,7 +133,9 @@ class RandomFillMethods:
         True
         """
         _check_fill("log_normal_", self, std > 0, "std > 0", std)
-        return self.copy_(self.new_empty(self.shape).normal_(mean, std, generator=generator).exp())
+        mean, std = plain_number(mean, "log_normal_"), plain_number(std, "log_normal_")
+        state = state_of(generator)
+        return overwrite(self, lib.log_normal_into, state, mean, std)
 
     def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
         """Fill with the number of trials up to the first success, whose probability is `p`; shape and dtype stay.
@@ -144,13 +147,9 @@ class RandomFillMethods:
         """
         if not 0 < p < 1 or self.dtype is bool_:
             raise RuntimeError(f"geometric_: expected a probability within (0, 1) and numbers, got {p}, {self.dtype}")
-        trials = (-_uniform(self, generator)).log1p() / math.log1p(-p)
-        return self.copy_(trials.ceil().clamp(min=1).to(self.dtype))
-
-
-def _uniform(x: Tensor, generator: Generator | None) -> Tensor:
-    """Numbers uniform in [0, 1), float64 in the shape of x."""
-    return x.new_empty(x.shape, dtype=float64).uniform_(generator=generator)
+        chance = plain_number(p, "geometric_")
+        state = state_of(generator)
+        return overwrite(self, lib.geometric_into, state, chance)
 
 
 def _check_fill(name: str, x: Tensor, valid: bool, expected: str, given: float) -> None:

@@ -364,6 +364,35 @@ def _spread(
     axis: Dims,
 ) -> Tensor:
     """The variance, or its square root."""
+    axes, arguments = _of_spread(name, x, dim, unbiased, keepdim, correction, axis)
+    is_variance = name == "var"
+    result = wrap((lib.variance_tensor if is_variance else lib.deviation_tensor)(x._ptr, *arguments))
+    return recorded(result, f.VarianceBackward if is_variance else DeviationBackward, (x,), axes, *arguments[2:])
+
+
+def spread_and_mean(
+    name: str, x: Tensor, dim: Dims | bool, unbiased: bool | None, keepdim: bool, correction: float | None
+) -> tuple[Tensor, Tensor]:
+    """The same and the mean, for `var_mean` and `std_mean`."""
+    axes, arguments = _of_spread(name, x, dim, unbiased, keepdim, correction, None)
+    is_variance = name == "var_mean"
+    spread, mean = several(lib.moments_tensor(x._ptr, *arguments, not is_variance))
+    backward = f.VarianceBackward if is_variance else DeviationBackward
+    recorded(mean, f.MeanBackward, (x,), axes, arguments[2])
+    return recorded(spread, backward, (x,), axes, *arguments[2:]), mean
+
+
+def _of_spread(
+    name: str,
+    x: Tensor,
+    dim: Dims | bool,
+    unbiased: bool | None,
+    keepdim: bool,
+    correction: float | None,
+    axis: Dims,
+) -> tuple[list[int] | None, tuple[bytes, int, bool, float]]:
+    """The axes, and what C takes beside x: these and their count, whether they are kept, and the elements lost."""
+    check_floating(x, name)
     if isinstance(dim, bool) and unbiased is None:
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
@@ -371,11 +400,7 @@ def _spread(
     lost = (1 if correction is None else correction) if unbiased is None else int(flag(unbiased, f"{name}: unbiased"))
     axes = axes_of(name, dim, axis)
     kept = flag(keepdim, f"{name}: keepdim")
-    function = lib.variance_tensor if name == "var" else lib.deviation_tensor
-    count = -1 if axes is None else len(axes)
-    result = wrap(function(check_floating(x, name)._ptr, int64_array(axes or ()), count, kept, lost))
-    backward = f.VarianceBackward if name == "var" else DeviationBackward
-    return recorded(result, backward, (x,), axes, kept, lost)
+    return axes, (_NO_AXES if axes is None else int64_array(axes), -1 if axes is None else len(axes), kept, lost)
 
 
 def _extremum(

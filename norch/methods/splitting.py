@@ -39,15 +39,11 @@ class SplittingMethods:
         given = split_size_or_sections if split_size is None else split_size
         total = shape[axis]
         if isinstance(given, (list, tuple)):
-            sizes = sizes_of((given,), "split")
-            if sum(sizes) != total or min(sizes, default=0) < 0:
-                raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {dim}")
-        else:
-            size = one_size(given, "split")
-            if size < 0 or (size == 0 and total > 0):
-                raise RuntimeError(f"split: expected a size of at least 1, got {size}")
-            sizes = _sizes_of(total, size)
-        return _parts(self, axis, sizes)
+            return _parts_of_sizes(self, axis, sizes_of((given,), "split"))
+        size = one_size(given, "split")
+        if size < 0 or (size == 0 and total > 0):
+            raise RuntimeError(f"split: expected a size of at least 1, got {size}")
+        return _parts(self, axis, _sizes_of(total, size))
 
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
@@ -93,7 +89,10 @@ class SplittingMethods:
         >>> norch.arange(5).split_with_sizes([2, 3])
         (tensor([0, 1]), tensor([2, 3, 4]))
         """
-        return self.split(sizes_of((split_sizes,), "split_with_sizes"), dim)
+        sizes, axis = sizes_of((split_sizes,), "split_with_sizes"), axis_of(self, dim, "split_with_sizes")
+        if not self.ndim:
+            raise RuntimeError("split_with_sizes: expected at least one dimension, got a tensor of none")
+        return _parts_of_sizes(self, axis, sizes)
 
     def tensor_split(
         self: Tensor,
@@ -114,11 +113,14 @@ class SplittingMethods:
         >>> norch.arange(5).tensor_split([1, 4])
         (tensor([0]), tensor([1, 2, 3]), tensor([4]))
         """
-        given = next((x for x in (indices_or_sections, indices, sections) if x is not None), None)
-        if self.ndim == 0:
+        given = indices_or_sections
+        if given is None:
+            given = sections if indices is None else indices
+        shape = self.shape
+        if not shape:
             raise RuntimeError("tensor_split: expected at least one dimension, got a tensor of none")
         axis = axis_of(self, dim, "tensor_split")
-        total = self.shape[axis]
+        total = shape[axis]
         if isinstance(given, operation.Tensor):
             if given.dtype is not int64 or given.ndim > 1:
                 raise RuntimeError(
@@ -132,10 +134,8 @@ class SplittingMethods:
             count = one_size(given, "tensor_split")
             if count < 1:
                 raise RuntimeError(f"tensor_split: expected at least one part, got {count}")
-            inner = [
-                part * (total // count) + min(part, total % count)
-                for part in _countable(range(1, count), "tensor_split")
-            ]
+            size, larger = divmod(total, len(_countable(range(count), "tensor_split")))
+            return _parts(self, axis, [size + 1] * larger + [size] * (count - larger))
         bounds = [0, *(slice(bound).indices(total)[1] for bound in inner), total]
         sizes = [end - start for start, end in zip(bounds, bounds[1:])]
         if min(sizes) >= 0:
@@ -197,6 +197,14 @@ def _chunk_sizes(total: int, size: int) -> tuple[list[int], Any]:
     """The same for a few parts, and as C takes them."""
     sizes = _sizes_of(total, size)
     return sizes, addresses(sizes)
+
+
+def _parts_of_sizes(x: Tensor, axis: int, sizes: list[int]) -> tuple[Tensor, ...]:
+    """Views of these sizes, which must add up to that of a dimension."""
+    total = x.shape[axis]
+    if sum(sizes) != total or min(sizes, default=0) < 0:
+        raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {axis}")
+    return _parts(x, axis, sizes)
 
 
 def _parts(x: Tensor, axis: int, sizes: Sequence[int], packed: Any = None) -> tuple[Tensor, ...]:

@@ -288,7 +288,8 @@ SAFE += SAFE_ELEMENTARY
 
 def of_rows(name: str, operands: int, rule: str) -> list[str]:
     """The calls that the row `name` of csrc/ops/operations.h refuses, and its form in place."""
-    values = {"NUMERIC": "norch.tensor([True])", "DIVISION": "norch.tensor([True])", "WHOLE": "x"}.get(rule, "")
+    refused = "norch.tensor([True])"
+    values = {"NUMERIC": refused, "DIVISION": refused, "REMAINDER": refused, "WHOLE": "x"}.get(rule, "")
     calls = [f"{values}.{name}({values})"] * bool(values) if operands == 2 else [f"{values}.{name}()"] * bool(values)
     if operands == 2:
         fits = "n" if rule == "WHOLE" else "x"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from ..._C import lib
 from ...arguments import plain_number
-from ...operation import address, recorded, several, wrap
+from ...operation import address, mode, recorded, several, wrap
 from ..engine import grad
 from ..function import Function, Gradients
+from ..mode import enable_grad
 from .losses import REDUCTIONS
 
 if TYPE_CHECKING:
@@ -33,10 +34,13 @@ class FormulaBackward(Function):
         return [self.unchanged(x) for x in self.input]
 
     def backward(self, gradient: Tensor) -> Gradients:
-        # a view of each, so that one operand given twice gets a gradient for each place
-        operands = [x.view(x.shape) if target else x for x, target in zip(self.operands(), self.edges)]
-        wanted = [x for x, target in zip(operands, self.edges) if target]
-        found = iter(grad(self.formula(*operands, *self.settings), wanted, gradient, create_graph=True))
+        differentiable = mode.enabled
+        with enable_grad():
+            # a view of each, so that one operand given twice gets a gradient for each place
+            operands = [x.view(x.shape) if target else x for x, target in zip(self.operands(), self.edges)]
+            wanted = [x for x, target in zip(operands, self.edges) if target]
+            result = self.formula(*operands, *self.settings)
+        found = iter(grad(result, wanted, gradient, create_graph=differentiable))
         return [next(found) if target else None for target in self.edges]
 
 

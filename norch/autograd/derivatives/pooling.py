@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def max_pool(x: Tensor, window: Window, ceil: bool) -> tuple[Tensor, Tensor]:
     """The largest element that each window sees, and its place (int64) among the elements of its image in row order."""
     values, indices = several(lib.max_pool_tensor(x._ptr, window, ceil))
+    if x._edge is None:
+        return values, indices
     return recorded(values, MaxPoolBackward, (x,), indices, window, ceil), indices
 
 
@@ -67,8 +69,10 @@ Settings = tuple[Window, bool, bool, float]  # window, ceil, counts_padding, div
 
 def avg_pool(x: Tensor, window: Window, ceil: bool, counts_padding: bool, divisor: float) -> Tensor:
     """The sum of what each window sees over `divisor`; if that is 0, over the number of elements."""
-    settings = window, ceil, counts_padding, divisor
-    return recorded(wrap(lib.avg_pool_tensor(x._ptr, *settings)), AvgPoolBackward, (x,), settings)
+    result = wrap(lib.avg_pool_tensor(x._ptr, window, ceil, counts_padding, divisor))
+    if x._edge is None:
+        return result
+    return recorded(result, AvgPoolBackward, (x,), (window, ceil, counts_padding, divisor))
 
 
 def _avg_unpool(x: Tensor, settings: Settings, size: Sequence[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Products of vectors, and what is added to products: `outer addmm addmv addr baddbmm`. (`@` is in functions.py.)"""
+"""Products, and what is added to them: `outer kron addmm addmv addr baddbmm`. (`@` is in functions.py.)"""
 
 from __future__ import annotations
 
@@ -19,6 +19,21 @@ class OuterBackward(Function):
         return [
             (gradient * self.y).sum(1) if self.needs(0) else None,
             (gradient * self.x.unsqueeze(1)).sum(0) if self.needs(1) else None,
+        ]
+
+
+class KronBackward(Function):
+    """y[i m + k] = a[i] b[k] along each dimension: da[i] = the sum over k of G b[k], db[k] = that over i of G a[i]"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, y, rank = self.x, self.y, gradient.ndim
+        sizes, others = ([1] * (rank - t.ndim) + list(t.shape) for t in (x, y))
+        wide = x.reshape([size for each in sizes for size in (each, 1)])
+        fine = y.reshape([size for each in others for size in (1, each)])
+        whole = gradient.reshape([size for pair in zip(sizes, others) for size in pair])
+        return [
+            (whole * fine).sum_to_size(wide.shape).reshape(x.shape) if self.needs(0) else None,
+            (whole * wide).sum_to_size(fine.shape).reshape(y.shape) if self.needs(1) else None,
         ]
 
 

@@ -19,11 +19,6 @@ struct Method {  // PyMethodDef
 };
 enum { FASTCALL = 0x80 };  // METH_FASTCALL
 
-struct Buffer {  // Py_buffer
-    void* data;
-    void* rest[11];
-};
-
 // Registers take integers and addresses in their order and floats in theirs, whichever way they are mixed, on x86-64 and
 // AArch64 alike; and a function does not see those that it has no parameters for.
 constexpr int MOST_WORDS = 8, MOST_REALS = 4, MOST_LISTS = 2;

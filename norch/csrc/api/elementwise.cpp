@@ -40,9 +40,12 @@ static int32_t promote(const Tensor* const (&operands)[N]) {
     return combine(combine(with_axes, zero_d), number);
 }
 
+static bool divides(Rule rule) { return rule == DIVISION || rule == REMAINDER; }
+static bool rounds_numbers(Rule rule) { return rule == TEST || rule == REMAINDER || rule == CLAMPED; }
+
 static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
-    if (rule == REAL && !is_real(dtype)) return default_dtype;
-    if ((rule == NUMERIC || rule == DIVISION) && dtype == BOOL)
+    if ((rule == REAL || rule == CLAMPED) && !is_real(dtype)) return default_dtype;
+    if ((rule == NUMERIC || divides(rule)) && dtype == BOOL)
         fail(RUNTIME_ERROR,
              "{}: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
     if (rule == WHOLE && is_real(dtype))
@@ -111,7 +114,7 @@ struct Operand {
     }
 
     // A number's value lies inline in the view; strides of 0 make it fit every shape. Beside a narrow dtype it is in
-    // the wide one, rounded only for comparisons and remainders: what was stored as 0.1 equals 0.1, and 0.1 % 0.1 is 0.
+    // the wide one, rounded only if the rule says so: what was stored as 0.1 equals 0.1.
     void place_number(const Tensor& number, int32_t dtype, const char* name, Rule rule, double largest) {
         if (number.dtype == FLOAT64 && std::isfinite(number.value.real) && std::abs(number.value.real) > largest)
             refuse_number(number, dtype, name);
@@ -126,7 +129,7 @@ struct Operand {
                 value = T(number.value.integer);
             else
                 value = T(number.value.truth);
-            if (rule == TEST || !is_real(dtype)) value = as_stored(value, dtype);
+            if (rounds_numbers(rule) || !is_real(dtype)) value = as_stored(value, dtype);
             if (!is_real(dtype) && dtype != BOOL && !holds(dtype, number, int64_t(value)))
                 refuse_number(number, dtype, name);
             memcpy(&view.value, &value, sizeof value);
@@ -268,10 +271,9 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
     const double largest = rule == BOUND ? largest_number(dtype) : INFINITY;
-    const bool jumps = &kernel == &kernels::remainder || &kernel == &kernels::fmod;  // as comparisons do
-    Operand a(x, dtype, shape.sizes, shape.ndim, name, jumps ? TEST : rule, largest);
-    Operand b(y, dtype, shape.sizes, shape.ndim, name, jumps ? TEST : rule, largest);
-    if (rule == DIVISION && !is_real(dtype) && first_tensor(x, y).size) refuse_zero_divisor(y, name);
+    Operand a(x, dtype, shape.sizes, shape.ndim, name, rule, largest);
+    Operand b(y, dtype, shape.sizes, shape.ndim, name, rule, largest);
+    if (divides(rule) && !is_real(dtype) && first_tensor(x, y).size) refuse_zero_divisor(y, name);
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     if (out) check_result(*out, first_tensor(x, y), shape, result_dtype, name);
     return computed<2>({&a, &b}, shape, result_dtype, device, out, [&](Tensor& result) {
@@ -315,7 +317,6 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
                        [&](Tensor& result) { kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result); });
 }
 
-// Beside a narrow dtype the bounds of clamp are rounded as it compares them, those of hardtanh are not (as in PyTorch).
 static Owned bounded(const BoundedKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
                      const Tensor& z, Tensor* out) {
     const char* name = kernel.name;
@@ -325,9 +326,8 @@ static Owned bounded(const BoundedKernel& kernel, Rule rule, const Tensor& c, co
     const int32_t device = first_tensor(c, x).device;
     Shape shape;
     for (const Tensor* t : {&c, &x}) broadcast(shape, *t, name);
-    const Rule bounds = &kernel == &kernels::clamp_backward ? TEST : SAME;
     Operand first(c, dtype, shape.sizes, shape.ndim, name), second(x, dtype, shape.sizes, shape.ndim, name);
-    Operand low(y, dtype, shape.sizes, shape.ndim, name, bounds), high(z, dtype, shape.sizes, shape.ndim, name, bounds);
+    Operand low(y, dtype, shape.sizes, shape.ndim, name, rule), high(z, dtype, shape.sizes, shape.ndim, name, rule);
     if (out) check_result(*out, first_tensor(c, x), shape, dtype, name);
     return computed<4>({&first, &second, &low, &high}, shape, dtype, device, out, [&](Tensor& result) {
         kernel.launch(device, *first.tensor, *second.tensor, *low.tensor, *high.tensor, result);
@@ -435,17 +435,6 @@ Tensor* full_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t d
 
 Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
     return build([&] { return filled(new_like(*tensor, tensor->dtype, tensor->device), number); });
-}
-
-Tensor* unit_gradient(Tensor* tensor) {
-    return build([&] {
-        if (tensor->size != 1)
-            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape {}: it is 1 for one element only",
-                 shape_text(*tensor));
-        Owned one = new_tensor(tensor->shape, tensor->ndim, tensor->dtype, tensor->device);
-        fill(*one, 1);
-        return one;
-    });
 }
 
 int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources) {

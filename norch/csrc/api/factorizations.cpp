@@ -1,6 +1,6 @@
-// Triangles: LU of matrices on the CPU, the permutations that its pivots stand for, and what triangles solve.
+// Triangles: LU, Cholesky and QR of matrices on the CPU, the permutations that pivots stand for, and what triangles solve.
 
-#include <math.h>
+#include <cmath>
 
 #include <algorithm>
 #include <numeric>
@@ -79,6 +79,21 @@ static void factor(const Tensor& matrix, const Elimination<T>& steps) {
     }
 }
 
+// A copy of matrices in row order. Calls f(matrix, k) for each, a view of two dimensions.
+template <class F>
+static Owned for_each_matrix(const Tensor& x, F f) {
+    const int batch = x.ndim - 2;
+    Owned whole = new_tensor(x.shape, x.ndim, x.dtype, x.device);
+    if (x.size == 0) return whole;
+    assign(x, *whole);
+    Tensor matrix = *whole;
+    const int64_t rows = x.shape[batch], columns = x.shape[batch + 1], count = x.size / (rows * columns);
+    matrix.ndim = 2, matrix.size = rows * columns;
+    matrix.shape[0] = rows, matrix.shape[1] = columns, matrix.strides[0] = columns, matrix.strides[1] = 1;
+    for (int64_t k = 0; k < count; k++, move_on(matrix, rows * columns)) f(matrix, k);
+    return whole;
+}
+
 Results* lu_tensor(Tensor* tensor, int32_t swaps) {
     return build_several<3>([&](Tensor** results) {
         refuse_recording("a matrix is factored on the host");
@@ -88,21 +103,16 @@ Results* lu_tensor(Tensor* tensor, int32_t swaps) {
         int64_t shape[MAX_DIMS];
         std::copy_n(x.shape, batch, shape);
         shape[batch] = size;
-        Owned whole = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-        Owned pivots = new_tensor(shape, batch + 1, INT32, x.device), info = new_tensor(shape, batch, INT32, x.device);
-        if (x.size) assign(x, *whole);
+        Owned whole, pivots = new_tensor(shape, batch + 1, INT32, x.device),
+                     info = new_tensor(shape, batch, INT32, x.device);
         fill(*info, 0);
         for_real(x.dtype, [&](auto type) {
             using T = typename decltype(type)::type;
-            Tensor matrix = *whole;
-            matrix.ndim = 2, matrix.size = rows * columns;
-            matrix.shape[0] = rows, matrix.shape[1] = columns, matrix.strides[0] = columns, matrix.strides[1] = 1;
-            for (int64_t k = 0; k < info->size; k++) {
+            whole = for_each_matrix(x, [&](const Tensor& matrix, int64_t k) {
                 factor(matrix, Elimination<T>{static_cast<T*>(matrix.data), rows, columns, swaps != 0,
                                               static_cast<int32_t*>(pivots->data) + k * size,
                                               static_cast<int32_t*>(info->data) + k});
-                move_on(matrix, rows * columns);
-            }
+            });
         });
         give_all(results, whole, pivots, info);
     });
@@ -134,6 +144,189 @@ Tensor* permutation_of_pivots(Tensor* tensor, int64_t rows, int32_t dtype) {
                 }
                 for (int64_t j = 0; j < rows; j++) matrix[order[j] * rows + j] = 1;
             }
+        });
+        return result;
+    });
+}
+
+// ---- Cholesky ----------------------------------------------------------------------------------------------------
+
+// Columns first to last of L, from which those before were taken away: row by row, each in double precision. The
+// number, from 1, of a pivot that is not positive, or 0.
+template <class T>
+static int32_t cholesky_panel(T* a, int64_t n, int64_t first, int64_t last) {
+    double columns[PANEL][PANEL], roots[PANEL], row[PANEL];  // columns[j][k] is L[k][j]
+    for (int64_t i = first; i < n; i++) {
+        T* line = a + i * n + first;
+        const int64_t own = i - first, width = std::min(own, last - first);
+        std::copy_n(line, std::min(own + 1, last - first), row);
+        for (int64_t j = 0; j < width; j++) {
+            const T factor = line[j] = T(row[j] / roots[j]);
+            if (i < last) columns[j][own] = factor;
+            for (int64_t k = j + 1; k < std::min(own + 1, last - first); k++) row[k] -= factor * columns[j][k];
+        }
+        if (i >= last) continue;
+        if (!(row[own] > 0)) return int32_t(i + 1);
+        roots[own] = line[own] = T(std::sqrt(row[own]));
+    }
+    return 0;
+}
+
+// The lower triangle becomes L, and what is above it 0.
+template <class T>
+static int32_t factor_positive(const Tensor& matrix) {
+    enum { WIDTH = 4 * PANEL };  // columns that are multiplied at once: little more than the triangle
+    const int64_t n = matrix.shape[0];
+    T* a = static_cast<T*>(matrix.data);
+    for (int64_t i = 0; i < n; i++) std::fill(a + i * n + i + 1, a + (i + 1) * n, T(0));
+    for (int64_t first = 0; first < n; first += PANEL) {
+        const int64_t last = std::min(first + PANEL, n);
+        if (const int32_t failed = cholesky_panel(a, n, first, last)) return failed;
+        for (int64_t from = last; from < n; from += WIDTH) {
+            const int64_t width = std::min<int64_t>(WIDTH, n - from);
+            Tensor rest = block(matrix, from, n - from, from, width);
+            Tensor rows = block(matrix, from, n - from, first, last - first),
+                   columns = transposed(block(matrix, from, width, first, last - first));
+            const Owned product = taken(matmul_tensor(&rows, &columns));
+            done(sub_into(&rest, &rest, product.tensor));
+        }
+    }
+    for (int64_t i = 0; i < n; i++) std::fill(a + i * n + i + 1, a + (i + 1) * n, T(0));  // what products wrote
+    return 0;
+}
+
+Results* cholesky_tensor(Tensor* tensor) {
+    return build_several<2>([&](Tensor** results) {
+        refuse_recording("a matrix is factored on the host");
+        Owned lower, info = new_tensor(tensor->shape, tensor->ndim - 2, INT32, tensor->device);
+        fill(*info, 0);
+        for_real(tensor->dtype, [&](auto type) {
+            lower = for_each_matrix(*tensor, [&](const Tensor& matrix, int64_t k) {
+                static_cast<int32_t*>(info->data)[k] = factor_positive<typename decltype(type)::type>(matrix);
+            });
+        });
+        give_all(results, lower, info);
+    });
+}
+
+// ---- QR, by Householder's reflections 1 - tau v v^T ------------------------------------------------------------------
+
+// Columns first to last: v below the diagonal, where it is 1, and R on and above it.
+template <class T>
+static void reflect_panel(T* a, int64_t rows, int64_t n, int64_t first, int64_t last, T* tau) {
+    T sums[PANEL];
+    for (int64_t j = first; j < last; j++) {
+        T largest = 0;
+        const T head = a[j * n + j];
+        double squares = 0;
+        for (int64_t i = j + 1; i < rows; i++)
+            if (const T size = std::abs(a[i * n + j]); !(size <= largest)) largest = size;
+        for (int64_t i = j + 1; i < rows && largest != 0; i++) {
+            const double part = a[i * n + j] / largest;  // so that no square overflows
+            squares += part * part;
+        }
+        tau[j] = 0;
+        if (largest == 0) continue;
+        const T length = T(std::hypot(double(head), largest * std::sqrt(squares))),
+                corner = head > 0 ? -length : length;
+        tau[j] = (corner - head) / corner;
+        const T scale = 1 / (head - corner);
+        a[j * n + j] = corner;
+        for (int64_t k = j + 1; k < last; k++) sums[k - first] = a[j * n + k];
+        for (int64_t i = j + 1; i < rows; i++) {
+            const T v = a[i * n + j] *= scale;
+            for (int64_t k = j + 1; k < last; k++) sums[k - first] += v * a[i * n + k];
+        }
+        for (int64_t k = j + 1; k < last; k++) a[j * n + k] -= sums[k - first] *= tau[j];
+        for (int64_t i = j + 1; i < rows; i++)
+            for (int64_t k = j + 1; k < last; k++) a[i * n + k] -= a[i * n + j] * sums[k - first];
+    }
+}
+
+// target = (1 - V F V^T) target for the reflections of columns first to last, F upper triangular: their product, or, if
+// `reversed`, that of the reversed order.
+template <class T>
+static void reflect(const Tensor& matrix, int64_t first, int64_t last, const T* tau, Tensor& target, bool reversed) {
+    const int64_t width = last - first, rows = matrix.shape[0] - first, n = matrix.strides[0];
+    const int64_t shape[] = {rows, width}, square[] = {width, width};
+    Owned vectors = new_tensor(shape, 2, matrix.dtype, CPU), factors = new_tensor(square, 2, matrix.dtype, CPU);
+    const T* a = static_cast<const T*>(matrix.data) + first * n + first;
+    T *v = static_cast<T*>(vectors->data), *f = static_cast<T*>(factors->data);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < width; j++) v[i * width + j] = i > j ? a[i * n + j] : T(i == j);
+    Tensor across = transposed(*vectors);
+    const Owned products = taken(matmul_tensor(&across, vectors.tensor));
+    const T* g = static_cast<const T*>(products->data);
+    fill(*factors, 0);
+    for (int64_t j = 0; j < width; j++) {
+        f[j * width + j] = tau[first + j];
+        for (int64_t i = 0; i < j; i++) {
+            T sum = 0;
+            for (int64_t k = i; k < j; k++) sum += f[i * width + k] * g[k * width + j];
+            f[i * width + j] = -tau[first + j] * sum;
+        }
+    }
+    Tensor order = reversed ? transposed(*factors) : *factors;
+    Owned change = taken(matmul_tensor(&across, &target));
+    change = taken(matmul_tensor(&order, change.tensor));
+    change = taken(matmul_tensor(vectors.tensor, change.tensor));
+    done(sub_into(&target, &target, change.tensor));
+}
+
+Results* geqrf_tensor(Tensor* tensor) {
+    return build_several<2>([&](Tensor** results) {
+        refuse_recording("a matrix is factored on the host");
+        const int batch = tensor->ndim - 2;
+        const int64_t rows = tensor->shape[batch], columns = tensor->shape[batch + 1], size = std::min(rows, columns);
+        int64_t shape[MAX_DIMS];
+        std::copy_n(tensor->shape, batch, shape);
+        shape[batch] = size;
+        Owned whole, taus = new_tensor(shape, batch + 1, tensor->dtype, tensor->device);
+        for_real(tensor->dtype, [&](auto type) {
+            using T = typename decltype(type)::type;
+            whole = for_each_matrix(*tensor, [&](const Tensor& matrix, int64_t k) {
+                T* tau = static_cast<T*>(taus->data) + k * size;
+                for (int64_t first = 0; first < size; first += PANEL) {
+                    const int64_t last = std::min(first + PANEL, size);
+                    reflect_panel(static_cast<T*>(matrix.data), rows, columns, first, last, tau);
+                    if (last == columns) continue;
+                    Tensor rest = block(matrix, first, rows - first, last, columns - last);
+                    reflect(matrix, first, last, tau, rest, true);
+                }
+            });
+        });
+        give_all(results, whole, taus);
+    });
+}
+
+Tensor* orgqr_tensor(Tensor* tensor, Tensor* taus, int64_t columns) {
+    return build([&] {
+        refuse_recording("reflections are multiplied on the host");
+        const int batch = tensor->ndim - 2;
+        const int64_t size = taus->shape[batch], rows = tensor->shape[batch];
+        int64_t shape[MAX_DIMS];
+        std::copy_n(tensor->shape, batch + 1, shape);
+        shape[batch + 1] = columns;
+        const Owned vectors = contiguous(*tensor), factors = contiguous(*taus);
+        Owned result = new_tensor(shape, tensor->ndim, tensor->dtype, tensor->device);
+        fill(*result, 0);
+        for_real(tensor->dtype, [&](auto type) {
+            using T = typename decltype(type)::type;
+            Tensor matrix = *vectors;
+            matrix.ndim = 2, matrix.size = rows * tensor->shape[batch + 1];
+            matrix.shape[0] = rows, matrix.shape[1] = matrix.strides[0] = tensor->shape[batch + 1],
+            matrix.strides[1] = 1;
+            result = for_each_matrix(*result, [&](const Tensor& q, int64_t k) {
+                for (int64_t i = 0; i < std::min(rows, columns); i++) static_cast<T*>(q.data)[i * columns + i] = 1;
+                const T* tau = static_cast<const T*>(factors->data) + k * size;
+                for (int64_t last = size; last > 0;) {
+                    const int64_t first = (last - 1) / PANEL * PANEL;
+                    Tensor rest = block(q, first, rows - first, first, columns - first);
+                    reflect(matrix, first, last, tau, rest, false);
+                    last = first;
+                }
+                move_on(matrix, matrix.size);
+            });
         });
         return result;
     });

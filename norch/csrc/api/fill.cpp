@@ -1,4 +1,4 @@
-// The C API for filling tensors: arange and linspace, random numbers, permutations.
+// The C API for filling tensors: arange and linspace, a gradient of 1, random numbers, permutations.
 
 #include <float.h>
 #include <math.h>
@@ -28,6 +28,17 @@ Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, i
     return build([&] {
         const double step = size > 1 ? (end - start) / double(size - 1) : 0;
         return evenly_spaced({start, end, step, 0, 0, false, size > 1}, size, dtype, device);
+    });
+}
+
+Tensor* unit_gradient(Tensor* tensor) {
+    return build([&] {
+        if (tensor->size != 1)
+            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape {}: it is 1 for one element only",
+                 shape_text(*tensor));
+        Owned one = new_tensor(tensor->shape, tensor->ndim, tensor->dtype, tensor->device);
+        fill(*one, 1);
+        return one;
     });
 }
 
@@ -145,6 +156,37 @@ int exponential_into(Tensor* out, uint64_t* state, double rate) {
     });
 }
 
+int cauchy_into(Tensor* out, uint64_t* state, double median, double sigma) {
+    const Stream stream = next_stream(state);
+    return filled(*out, "cauchy_", [&](Tensor& target) {
+        const Owned x = uniform_like(target, FLOAT64, stream), half = real_number(0.5),
+                    pi = real_number(3.14159265358979324), width = real_number(sigma), center = real_number(median);
+        done(sub_into(x.tensor, x.tensor, half.tensor));
+        done(elementwise_mul_into(x.tensor, x.tensor, pi.tensor));
+        done(tan_into(x.tensor, x.tensor));
+        done(scale_and_shift_into(x.tensor, x.tensor, width.tensor, center.tensor));
+        assign(*x, target);
+    });
+}
+
+int log_normal_into(Tensor* out, uint64_t* state, double mean, double std) {
+    done(normal_into(out, state, mean, std));
+    return exp_into(out, out);
+}
+
+int geometric_into(Tensor* out, uint64_t* state, double p) {
+    const Stream stream = next_stream(state);
+    return filled(*out, "geometric_", [&](Tensor& target) {
+        const Owned x = uniform_like(target, FLOAT64, stream), scale = real_number(log1p(-p)), one = real_number(1);
+        done(neg_into(x.tensor, x.tensor));
+        done(log1p_into(x.tensor, x.tensor));
+        done(div_into(x.tensor, x.tensor, scale.tensor));
+        done(ceil_into(x.tensor, x.tensor));
+        done(maximum_into(x.tensor, x.tensor, one.tensor));
+        assign(*x, target);
+    });
+}
+
 // ---- New tensors, with the generator's next draw
 
 // A new tensor that fill(tensor) fills, and returns a status.
@@ -165,6 +207,37 @@ Tensor* bernoulli_tensor(Tensor* p, uint64_t* state) {
         Owned result = new_tensor(p->shape, p->ndim, p->dtype, p->device);
         done(bernoulli_into(result.tensor, p, state));
         return result;
+    });
+}
+
+// An operand of `counts`, of the shape of the result
+static Owned of_counts(const Tensor& x, const Shape& shape, const char* name) {
+    const Owned wide = cast(expanded(x, shape.sizes, shape.ndim, name), FLOAT64);
+    return contiguous(*wide);
+}
+
+Tensor* counts_tensor(Tensor* means, Tensor* chances, uint64_t* state) {
+    return build([&] {
+        const char* name = chances ? "binomial" : "poisson";
+        check_real(*means, name);
+        Shape shape;
+        broadcast(shape, *means, name);
+        if (chances) {
+            check_pair(*means, *chances, name);
+            broadcast(shape, *chances, name);
+            done(expect_range(means, 0, DBL_MAX, false, RUNTIME_ERROR,
+                              "binomial: expected finite counts that are not negative, got others"));
+            done(expect_range(chances, 0, 1, false, RUNTIME_ERROR,
+                              "binomial: expected probabilities from 0 to 1, got others"));
+        } else {
+            done(expect_range(means, 0, DBL_MAX, false, RUNTIME_ERROR,
+                              "poisson: expected finite means that are not negative, got others"));
+        }
+        const Owned given = of_counts(*means, shape, name), p = chances ? of_counts(*chances, shape, name) : Owned();
+        Owned result = new_tensor(shape.sizes, shape.ndim, FLOAT64, means->device);
+        const Stream stream = next_stream(state);
+        if (result->size) kernels::counts.launch(means->device, *given, p.tensor, *result, stream);
+        return means->dtype == FLOAT64 ? std::move(result) : cast(*result, means->dtype);
     });
 }
 

@@ -83,6 +83,31 @@ Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind) {
     return build([&] { return product(*tensor1, *tensor2, kind); });
 }
 
+// x as [x0, 1, x1, 1, ...], or y as [1, y0, 1, y1, ...], with dimensions of size 1 in front up to a rank
+static Tensor interleaved(const Tensor& x, int rank, int first) {
+    Tensor wide = x;
+    wide.ndim = 2 * rank;
+    for (int d = 0; d < 2 * rank; d++) {
+        const int from = d / 2 - (rank - x.ndim);
+        const bool is_own = d % 2 == first && from >= 0;
+        wide.shape[d] = is_own ? x.shape[from] : 1;
+        wide.strides[d] = is_own ? x.strides[from] : 0;
+    }
+    return wide;
+}
+
+Tensor* kron_tensor(Tensor* tensor1, Tensor* tensor2) {
+    return build([&] {
+        const int rank = tensor1->ndim > tensor2->ndim ? tensor1->ndim : tensor2->ndim;
+        if (2 * rank > MAX_DIMS) fail(SHAPE_ERROR, "kron: expected at most {} dimensions, got {}", MAX_DIMS / 2, rank);
+        Tensor wide = interleaved(*tensor1, rank, 0), fine = interleaved(*tensor2, rank, 1);
+        const Owned product = taken(elementwise_mul_tensor(&wide, &fine));
+        int64_t shape[MAX_DIMS];
+        for (int d = 0; d < rank; d++) shape[d] = product->shape[2 * d] * product->shape[2 * d + 1];
+        return reshaped(*product, shape, rank);
+    });
+}
+
 static bool is_zero(const Tensor* number) {
     return number && (number->dtype == FLOAT64 ? number->value.real == 0 : number->value.integer == 0);
 }

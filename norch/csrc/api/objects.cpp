@@ -69,8 +69,8 @@ struct TypeSpec {  // PyType_Spec
     TypeSlot* slots;
 };
 
-enum { AS_BOOL = 9, AS_INDEX = 13, DEALLOC = 52, NEW = 65 };  // Py_nb_bool, Py_nb_index, Py_tp_dealloc, Py_tp_new
-constexpr unsigned DEFAULT_FLAGS = 1 << 18;                   // Py_TPFLAGS_DEFAULT
+enum { GET_BUFFER = 1, RELEASE_BUFFER = 2, AS_BOOL = 9, AS_INDEX = 13, DEALLOC = 52, NEW = 65 };  // Py_bf_getbuffer...
+constexpr unsigned DEFAULT_FLAGS = 1 << 18;                                                       // Py_TPFLAGS_DEFAULT
 
 // What the interpreter calls when the last reference goes.
 template <class T, void (*FREE)(T*)>
@@ -98,10 +98,13 @@ bool is_handle_type(const void* type) {
 
 template <class T, void (*FREE)(T*)>
 static void* new_handle_type(const char* name, void* bases) {
+    constexpr bool is_tensor = std::is_same_v<T, Tensor>;  // which alone has a buffer
     static TypeSlot slots[] = {{DEALLOC, reinterpret_cast<void*>(free_handle<T, FREE>)},
                                {AS_BOOL, reinterpret_cast<void*>(is_not_null)},
                                {AS_INDEX, reinterpret_cast<void*>(address_as_integer)},
                                {NEW, reinterpret_cast<void*>(handle_of_integer)},
+                               {is_tensor ? GET_BUFFER : 0, reinterpret_cast<void*>(buffer_of_handle)},
+                               {is_tensor ? RELEASE_BUFFER : 0, reinterpret_cast<void*>(release_buffer_of_handle)},
                                {0, nullptr}};
     const TypeSpec spec = {name, int(HEADER + sizeof(void*)), 0, DEFAULT_FLAGS, slots};
     return objects.new_type(&spec, bases);

@@ -62,11 +62,20 @@ struct ObjectFunctions {  // in the order of norch/handles.py
 };
 extern ObjectFunctions objects;
 
+struct Buffer {  // Py_buffer
+    void *data, *object;
+    ptrdiff_t bytes, item_size;
+    int read_only, dimensions;
+    char* format;
+    ptrdiff_t *shape, *strides, *suboffsets;
+    void* internal;
+};
+
 struct KnownObjects {                                                       // in the order of norch/_C.py
     void *integer, *boolean, *real, *bytes, *list, *tuple, *slice, *array;  // types
     void *none, *yes, *no, *ellipsis;
-    void *too_large, *wrong_value, *wrong_type, *no_memory, *out_of_range;  // errors
-    void* shown;                                                            // the function of types.py
+    void *too_large, *wrong_value, *wrong_type, *no_memory, *out_of_range, *no_buffer;  // errors
+    void* shown;                                                                        // the function of types.py
 };
 extern KnownObjects known;
 
@@ -102,6 +111,10 @@ bool is_handle_type(const void* type);
 inline void* address_of(void* object) {  // of a Handle, or an integer
     return is_handle_type(kind_of(object)) ? held_by(object) : objects.address_in(object);
 }
+
+// What the interpreter calls for the buffer of a Handle (buffers.cpp).
+int buffer_of_handle(void* handle, void* buffer, int flags);
+void release_buffer_of_handle(void* handle, void* buffer);
 
 // An object of the type, which owns the address from then on; null, and nothing owned, if there is no memory.
 void* new_handle(void* address, void* type = HANDLE);

@@ -85,21 +85,35 @@ Tensor* trace_tensor(Tensor* tensor) {
     });
 }
 
-Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost) {
-    return build([&] {
-        Owned mean = taken(mean_tensor(tensor, axes, count, 1)), distance = taken(sub_tensor(tensor, mean.tensor));
-        Owned square = taken(elementwise_mul_tensor(distance.tensor, distance.tensor));
-        Owned total = taken(sum_tensor(square.tensor, axes, count, keepdim));
+// The variance, or the deviation, and the mean [..., 1], of which it is.
+struct Moments {
+    Owned spread, mean;
+
+    Moments(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost, bool root)
+        : mean(taken(mean_tensor(tensor, axes, count, 1))) {
+        const Owned distance = taken(sub_tensor(tensor, mean.tensor));
+        const Owned square = taken(elementwise_mul_tensor(distance.tensor, distance.tensor));
+        const Owned total = taken(sum_tensor(square.tensor, axes, count, keepdim));
         const double left = elements_of_each(*tensor, *total) - lost;
-        return divided(total, left > 0 ? left : 0);
-    });
+        spread = divided(total, left > 0 ? left : 0);
+        if (root && spread->size) kernels::sqrt.launch(spread->device, *spread, *spread);
+    }
+};
+
+Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost) {
+    return build([&] { return std::move(Moments(tensor, axes, count, keepdim, lost, false).spread); });
 }
 
 Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost) {
-    return build([&] {
-        Owned variance = taken(variance_tensor(tensor, axes, count, keepdim, lost));
-        if (variance->size) kernels::sqrt.launch(variance->device, *variance, *variance);
-        return variance;
+    return build([&] { return std::move(Moments(tensor, axes, count, keepdim, lost, true).spread); });
+}
+
+Results* moments_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost,
+                        int32_t root) {
+    return build_several<2>([&](Tensor** results) {
+        Moments moments(tensor, axes, count, keepdim, lost, root != 0);
+        if (!keepdim) drop_axes(*moments.mean, axis_set(*tensor, axes, count, "mean"));
+        give_all(results, moments.spread, moments.mean);
     });
 }
 

@@ -9,6 +9,7 @@
 #include "host/parallel.h"
 #include "cpu/loops/draws.h"
 #include "cpu/loops/odometer.h"
+#include "ops/counts.h"
 
 inline namespace NORCH_ISA {
 namespace {
@@ -82,6 +83,18 @@ void places_tensor_cpu(Tensor& out, Stream stream) {
             else
                 for (int k = 0; k < MANY; k++) places[k] = int64_t(below(uint64_t(start + k + 1), blocks[k]));
             memcpy(data + start, places, size_t(smaller(MANY, size - start)) * sizeof(int64_t));
+        }
+    });
+}
+
+void counts_tensor_cpu(const Tensor& means, const Tensor* chances, Tensor& out, Stream stream) {
+    enum { SOME = 64 };  // elements that are worth a thread
+    const double *x = data_as<const double>(means), *p = data_as<const double>(chances);
+    double* counts = data_as<double>(out);
+    parallel_for(out.size, SOME, [=](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; i++) {
+            Uniforms uniform(stream, i);
+            counts[i] = p ? binomial_count(x[i], p[i], uniform) : poisson_count(x[i], uniform);
         }
     });
 }

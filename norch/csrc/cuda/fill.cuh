@@ -4,6 +4,7 @@
 
 #pragma once
 #include "cuda/block.cuh"
+#include "ops/counts.h"
 
 namespace {
 
@@ -28,6 +29,14 @@ __global__ void random_kernel(T* out, int64_t size, Stream stream, Draw draw) {
 __global__ void places_kernel(int64_t* out, int64_t size, Stream stream) {
     for (int64_t i = first_of_thread(); i < size; i += all_threads())
         out[i] = int64_t(below(uint64_t(i + 1), philox(stream, uint64_t(i))));
+}
+
+// p is null for Poisson's counts
+__global__ void counts_kernel(const double* x, const double* p, double* out, int64_t size, Stream stream) {
+    for (int64_t i = first_of_thread(); i < size; i += all_threads()) {
+        Uniforms uniform(stream, i);
+        out[i] = p ? binomial_count(x[i], p[i], uniform) : poisson_count(x[i], uniform);
+    }
 }
 
 template <class T, class Draw>
@@ -74,4 +83,12 @@ void places_tensor_cuda(Tensor& out, Stream stream) {
     cudaStream_t queue = use(out.device);
     places_kernel<<<blocks_for(out.size), threads_for(out.size), 0, queue>>>(data_as<int64_t>(out), out.size, stream);
     check_launch("places");
+}
+
+void counts_tensor_cuda(const Tensor& means, const Tensor* chances, Tensor& out, Stream stream) {
+    cudaStream_t queue = use(out.device);
+    counts_kernel<<<blocks_for(out.size), threads_for(out.size), 0, queue>>>(
+        data_as<const double>(means), data_as<const double>(chances), data_as<double>(out), out.size,
+        stream);
+    check_launch("counts");
 }

@@ -31,17 +31,19 @@ void for_narrow(int32_t dtype, F f) {
 // Calls f with the type of dtype, for those dtypes that a row of this rule is computed in.
 template <Rule RULE, class F>
 void for_rule(int32_t dtype, F f) {
-    if constexpr (RULE == REAL) return for_real(dtype, f);
-    if constexpr (RULE == WHOLE) return for_whole(dtype, f);
-    if constexpr (RULE == SAME || RULE == BOUND || RULE == TEST || RULE == CHOICE) return for_any(dtype, f);
-    if constexpr (RULE == NUMERIC || RULE == DIVISION) {
+    if constexpr (RULE == REAL || RULE == CLAMPED)
+        for_real(dtype, f);
+    else if constexpr (RULE == WHOLE)
+        for_whole(dtype, f);
+    else if constexpr (RULE == NUMERIC || RULE == DIVISION || RULE == REMAINDER)
         for_any(dtype, [&](auto type) {
             if constexpr (std::is_same<decltype(type), Type<bool>>::value)
                 fail(RUNTIME_ERROR, "no kernel for dtype bool: expected a number");
             else
                 f(type);
         });
-    }
+    else
+        for_any(dtype, f);
 }
 
 }  // namespace NORCH_ISA

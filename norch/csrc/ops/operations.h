@@ -17,14 +17,16 @@
 
 // How a row treats dtypes, after its operands were promoted to a common one:
 enum Rule {
-    SAME,      // computed in and returned as that dtype
-    BOUND,     // the same, and a number that float32 cannot hold is refused beside it
-    NUMERIC,   // the same as SAME, and bool is refused
-    DIVISION,  // the same as NUMERIC, and an integer divisor of 0 is refused
-    REAL,      // integers and bool become float32 first
-    TEST,      // computed in that dtype, returns bool
-    WHOLE,     // integers and bool only
-    CHOICE     // the first operand is a bool condition; SAME for the others
+    SAME,       // computed in and returned as that dtype
+    BOUND,      // the same, and a number that float32 cannot hold is refused beside it
+    NUMERIC,    // the same as SAME, and bool is refused
+    DIVISION,   // the same as NUMERIC, and an integer divisor of 0 is refused
+    REMAINDER,  // the same as DIVISION, and a number is rounded to that dtype: 0.1 % 0.1 is 0
+    REAL,       // integers and bool become float32 first
+    CLAMPED,    // the same as REAL, and a number is rounded to that dtype, as it is compared
+    TEST,       // computed in that dtype, returns bool
+    WHOLE,      // integers and bool only
+    CHOICE      // the first operand is a bool condition; SAME for the others
 };
 
 #define UNARY_OPS(OP)                                     \
@@ -80,8 +82,8 @@ enum Rule {
     OP(div, REAL, x / y)                                  \
     OP(pow, NUMERIC, formula::pow(x, y))                  \
     OP(floor_divide, DIVISION, formula::floor_divide(x, y)) \
-    OP(remainder, DIVISION, formula::remainder(x, y))      \
-    OP(fmod, DIVISION, formula::fmod(x, y))                \
+    OP(remainder, REMAINDER, formula::remainder(x, y))    \
+    OP(fmod, REMAINDER, formula::fmod(x, y))              \
     OP(atan2, REAL, formula::atan2(x, y))                 \
     OP(hypot, REAL, formula::hypot(x, y))                 \
     OP(minimum, BOUND, (x < y) | (x != x) ? x : y)        \
@@ -196,7 +198,7 @@ enum Rule {
 // Operations of c and x with two numbers y and z. c is a gradient, or what NaN becomes.
 #define BOUNDED_OPS(OP)                                                       \
     OP(nan_to_num, REAL, x != x ? c : x == T(INFINITY) ? y : x == T(-INFINITY) ? z : x) \
-    OP(clamp_backward, REAL, (x >= y) & (x <= z) ? c : T(0))                  \
+    OP(clamp_backward, CLAMPED, (x >= y) & (x <= z) ? c : T(0))                  \
     OP(hardtanh_backward, REAL, (x <= y) | (x >= z) ? T(0) : c)
 
 // What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them.

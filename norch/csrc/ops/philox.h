@@ -67,17 +67,9 @@ template <class T> HOST_DEVICE T between(T u, double low, double high) {
 
 // ---- Normal: Box and Muller's pairs ------------------------------------------------------------------------------
 
-// The natural logarithm in (0, 1], to 2 ULP: x = 2^e m with m in [sqrt(1/2), sqrt(2)), and
-// log m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...) for s = (m - 1) / (m + 1).
-HOST_DEVICE double log_of(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    const uint64_t shifted = bits + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);  // past sqrt(1/2) the exponent steps
-    const double e = double(int32_t(shifted >> 52) - 1023);
-    bits = (shifted & 0x000FFFFFFFFFFFFFu) + 0x3FE6A09E667F3BCDu;
-    double m;
-    memcpy(&m, &bits, sizeof m);
-    const double s = (m - 1) / (m + 1), q = s * s;
+// 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...) for small s, up to 0.172
+HOST_DEVICE double twice_atanh(double s) {
+    const double q = s * s;
     double series = 1.0 / 21;
     series = rounded_sum(series, q, 1.0 / 19);
     series = rounded_sum(series, q, 1.0 / 17);
@@ -89,7 +81,20 @@ HOST_DEVICE double log_of(double x) {
     series = rounded_sum(series, q, 1.0 / 5);
     series = rounded_sum(series, q, 1.0 / 3);
     series = rounded_sum(series, q, 1.0);
-    return rounded_sum(e, 0.693147180559945309417, 2 * s * series);
+    return 2 * s * series;
+}
+
+// The natural logarithm of a positive number, to 2 ULP: x = 2^e m with m in [sqrt(1/2), sqrt(2)), and
+// log m = 2 atanh((m - 1) / (m + 1)).
+HOST_DEVICE double log_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const uint64_t shifted = bits + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);  // past sqrt(1/2) the exponent steps
+    const double e = double(int32_t(shifted >> 52) - 1023);
+    bits = (shifted & 0x000FFFFFFFFFFFFFu) + 0x3FE6A09E667F3BCDu;
+    double m;
+    memcpy(&m, &bits, sizeof m);
+    return rounded_sum(e, 0.693147180559945309417, twice_atanh((m - 1) / (m + 1)));
 }
 
 struct Point {

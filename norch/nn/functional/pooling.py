@@ -152,7 +152,7 @@ def avg_pool2d(
     """
     taps = window("avg_pool2d", 2, kernel_size, _stride(stride, kernel_size), 1, padding)
     result = _avg_pool("avg_pool2d", 2, input, taps, ceil_mode, count_include_pad, divisor_override)
-    return into(out, result, "avg_pool2d")
+    return result if out is None else into(out, result, "avg_pool2d")
 
 
 @flags
@@ -174,7 +174,7 @@ def avg_pool3d(
     """
     taps = window("avg_pool3d", 3, kernel_size, _stride(stride, kernel_size), 1, padding)
     result = _avg_pool("avg_pool3d", 3, input, taps, ceil_mode, count_include_pad, divisor_override)
-    return into(out, result, "avg_pool3d")
+    return result if out is None else into(out, result, "avg_pool3d")
 
 
 def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts: bool, divisor: int | None) -> Tensor:

@@ -79,9 +79,7 @@ def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Si
 
 @functools.lru_cache(256)  # layers repeat theirs
 def _window(axes: int, *settings: int | tuple[int, ...]) -> Windows:
-    kernel, step, spread, before = (
-        (setting,) * axes if isinstance(setting, int) else setting for setting in settings
-    )
+    kernel, step, spread, before = ((setting,) * axes if isinstance(setting, int) else setting for setting in settings)
     return Windows(kernel, step, spread, before, before)
 
 
@@ -104,7 +102,7 @@ def as_images(name: str, axes: int, x: Tensor) -> Tensor:
 
 def check_not_empty(name: str, batch: Tensor, first: int = 1) -> None:
     """Raise ShapeError if a size of [N, C, ...], from dimension `first` on, is 0: a batch may be empty, no image."""
-    if batch.numel == 0 and 0 in batch.shape[first:]:
+    if not all(batch.shape) and 0 in batch.shape[first:]:
         what = "that of the batch" if first == 1 else "those of the batch and the channels"
         raise ShapeError(f"{name}: images have shape {list(batch.shape)}, expected no size of 0 but {what}")
 
