@@ -65,16 +65,9 @@ _KINDS = {c_void_p: "p", TENSORS: "t", c_int32: "i", c_int64: "l", c_uint64: "u"
 _RESULT_KINDS = {c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJECT: "o", None: "n"}
 
 if CPYTHON:
+    # as KnownObjects in api/objects.h
     _known: list[Any] = [int, bool, float, bytes, list, tuple, slice, ctypes.Array, None, True, False, ...]
-    _known += [
-        OverflowError,
-        ValueError,
-        TypeError,
-        MemoryError,
-        RangeError,
-        BufferError,
-        shown,
-    ]  # KnownObjects in api/objects.h
+    _known += [OverflowError, ValueError, TypeError, MemoryError, RangeError, BufferError, shown]
     _keeping_lock.know_objects((ctypes.py_object * len(_known))(*_known))
     _new_builtin = _keeping_lock.new_builtin
     _new_builtin.restype, _new_builtin.argtypes = OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]

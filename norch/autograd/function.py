@@ -400,7 +400,9 @@ class CustomBackward(Function):
 
     def __getattr__(self, name: str) -> Any:
         """What `forward` left on its ctx, which in PyTorch is this node."""
-        return getattr(self.__dict__["ctx"], name)
+        if "ctx" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.ctx, name)
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
@@ -416,8 +418,6 @@ class CustomBackward(Function):
 
 def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], single: bool) -> list[Any]:
     """The outputs of a custom operation as results of its node; what `ctx` saved knows the nodes of those saved."""
-    from .in_place import check_writable, rebase  # which builds on this file
-
     name = type(ctx).__name__
     for saved in ctx._saved:
         if saved is not None and not isinstance(saved, operation.Tensor):
@@ -435,8 +435,7 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
         nodes[id(output)] = target = node if single else OutputBackward(i)
         edges = node.edges if single else (node,)
         if _among(output, ctx._dirty):
-            check_writable(output)
-            rebase(output, target, edges, write_clock.value)
+            output._written(target, edges)
             continue
         if _among(output, args):
             made[i] = wrap(lib.alias_tensor(output._ptr))  # the result must be a tensor of its own

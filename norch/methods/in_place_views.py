@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING, Sequence
 
 from .. import _C
 from ..arguments import sizes_of
-from ..autograd.in_place import become
+from ..autograd.in_place import become, check_writable, rebase
 from ..operation import check_tensor, mode
 from ..packing import uninitialized
 from ..types import Dims, Sizes
 from .storage import Storage
 
 if TYPE_CHECKING:
+    from ..autograd.function import Edge, Function
     from ..forward_declarations import Tensor
 
 
 class InPlaceViewMethods:
     """The methods of Tensor that make it a view of itself, or give it other memory."""
+
+    def _written(self: Tensor, node: Function, edges: Sequence[Edge]) -> None:
+        """This tensor was written to by an operation, which is its new grad_fn."""
+        check_writable(self)
+        rebase(self, node, edges, _C.write_clock.value)
 
     def unsqueeze_(self: Tensor, dim: int) -> Tensor:
         """In place: a dimension of size 1 at `dim`; otherwise as `unsqueeze`.

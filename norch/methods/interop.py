@@ -12,7 +12,7 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any, Sequence
 
-from .. import operation
+from .. import _C, operation
 from .._C import CPYTHON, int64_array, lib
 from ..arguments import flags, one_size
 from ..devices import of_number
@@ -25,7 +25,6 @@ from ..types import (
     bfloat16,
     bool_,
     check_dtype,
-    default,
     dtype,
     float16,
     float32,
@@ -261,8 +260,8 @@ def as_tensor(data: object, dtype: DType | None = None, device: str | None = Non
     found: Tensor | None = data if isinstance(data, operation.Tensor) else shared(data)
     if found is None:
         return tensor_of(data, None if dtype is None else check_dtype(dtype), device)
-    if found is not data and device is None and default.device:
-        device = of_number(default.device)
+    if found is not data and device is None and _C.default.device:
+        device = of_number(_C.default.device)
     return found if device is dtype is None else found.to(device, dtype)
 
 

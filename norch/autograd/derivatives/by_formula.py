@@ -17,7 +17,7 @@ from ..mode import enable_grad
 from .losses import REDUCTIONS
 
 if TYPE_CHECKING:
-    from ...tensor import Tensor
+    from ...forward_declarations import Tensor
 
 Formula = Callable[..., "Tensor"]  # of the operands and the settings
 

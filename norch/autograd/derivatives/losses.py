@@ -13,7 +13,7 @@ from ...operation import address, mode, operand, record, recorded, several, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
-    from ...tensor import Tensor
+    from ...forward_declarations import Tensor
     from ...types import Operand
 
 # ---- A loss for each pair ---------------------------------------------------------------------------------------
