@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import gc
-import inspect
 import itertools
 import random
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ import pytest
 import norch
 from norch import _C
 from norch.functions import generator
-from norch.functions import random as random_numbers
 
 generator.default_generator.manual_seed(0)  # for what test files draw when they are imported
 
@@ -127,15 +125,9 @@ def default_device(request: pytest.FixtureRequest) -> Iterator[None]:
     if chosen == "cpu":
         yield
         return
-    makers = [value for module in (norch, random_numbers) for value in vars(module).values()]
-    with pytest.MonkeyPatch.context() as patch:
-        for maker in {*filter(inspect.isfunction, makers), norch.Tensor.__init__}:
-            if "cpu" in (maker.__defaults__ or ()):
-                defaults = tuple(chosen if value == "cpu" else value for value in maker.__defaults__)
-                patch.setattr(maker, "__defaults__", defaults)
-            if (maker.__kwdefaults__ or {}).get("device") == "cpu":
-                patch.setattr(maker, "__kwdefaults__", {**maker.__kwdefaults__, "device": chosen})
-        yield
+    norch.set_default_device(chosen)
+    yield
+    norch.set_default_device("cpu")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ there is one, and in shapes that need several blocks by test_cuda_kernels.py.
 
 from __future__ import annotations
 
+import array
 import ctypes
 import gc
 import os
@@ -411,3 +412,54 @@ def test_the_benchmark_runs():
     assert lines[0].startswith(f"device: {norch.cuda.get_device_name()}; torch: ")
     groups = {line.split()[0] for line in lines[2:]}
     assert groups == {"elementwise", "reduction", "matmul", "index", "step"}
+
+
+# ---- The default device ----------------------------------------------------------------------------------------------
+
+OPTIMIZERS = [
+    *(optim.SGD, optim.Adam, optim.AdamW, optim.NAdam, optim.RAdam, optim.Adamax, optim.Adagrad, optim.Adadelta),
+    *(optim.RMSprop, optim.Rprop, optim.ASGD, optim.Adafactor, optim.Muon, optim.LBFGS),
+]
+
+
+@pytest.fixture
+def on_cuda():
+    """New tensors are made on a GPU."""
+    norch.set_default_device("cuda")
+    yield
+    norch.set_default_device("cpu")
+
+
+@needs_cuda
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_optimizers_on_the_default_device(optimizer, on_cuda):
+    w = norch.ones(2, 2, requires_grad=True)
+    stepping = optimizer([w], lr=0.1)
+    for _ in range(2):
+        stepping.step(lambda: (stepping.zero_grad(), (w * w).sum().backward(), (w * w).sum())[-1])
+    assert w.device == "cuda:0" and bool((w < 1).all())
+    other = optimizer([norch.ones(2, 2, requires_grad=True)], lr=0.1)
+    other.load_state_dict(stepping.state_dict())
+
+
+@needs_cuda
+def test_packed_sequences_on_the_default_device(on_cuda):
+    packed = nn.utils.rnn.pack_padded_sequence(norch.ones(2, 3, 4), [3, 2], batch_first=True)
+    output, lengths = nn.utils.rnn.pad_packed_sequence(nn.GRU(4, 2)(packed)[0], batch_first=True)
+    assert output.device == "cuda:0" and lengths.device == "cpu" and lengths.tolist() == [3, 2]
+
+
+@needs_cuda
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: norch.as_tensor([1.0, 2.0]),
+        lambda: norch.as_tensor(array.array("d", [1.0])),
+        lambda: norch.asarray([1.0]),
+        lambda: norch.distributions.Normal(0.0, 1.0).sample((2,)),
+        lambda: norch.distributions.Bernoulli(0.3).enumerate_support(),
+        lambda: norch.distributions.OneHotCategorical(norch.ones(3)).enumerate_support(),
+    ],
+)
+def test_what_is_made_on_the_default_device(made, on_cuda):
+    assert made().device == "cuda:0"

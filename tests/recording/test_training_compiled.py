@@ -124,21 +124,26 @@ def test_every_optimizer_and_schedule_has_a_row():
     assert found - {"LRScheduler", "_LRScheduler"} == SCHEDULES.keys()
 
 
-@optimizers
-def test_optimizers(name, options):
-    function, warned = beside_eager(lambda: program(name, options))
-    if name in EAGER:
-        assert all(EAGER[name] in text for text in warned) and len(warned) == 1 and not function.programs
+def check(name, function, warned):
+    """It replays, unless it reads values, as Adafactor does for parameters on a GPU."""
+    on_gpu = norch.get_default_device().type == "cuda"
+    eager = {**EAGER, "Adafactor": "a value is read"} if on_gpu else EAGER
+    if name in eager:
+        assert all(eager[name] in text for text in warned) and len(warned) == 1 and not function.programs
     else:
         assert not warned and len(function.programs) == 1
+
+
+@optimizers
+def test_optimizers(name, options):
+    check(name, *beside_eager(lambda: program(name, options)))
 
 
 @pytest.mark.parametrize("name", SCHEDULED)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_schedules(schedule, name):
     """A new rate takes effect at the next call, which replays."""
-    function, warned = beside_eager(lambda: program(name, SETTINGS.get(name, {}), schedule))
-    assert not warned and len(function.programs) == 1
+    check(name, *beside_eager(lambda: program(name, SETTINGS.get(name, {}), schedule)))
 
 
 SWA = optim.swa_utils
