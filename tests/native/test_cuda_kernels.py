@@ -286,6 +286,9 @@ BESIDE_THE_CPU = {
     "lists of margins": lambda x: F.multilabel_margin_loss(x, places(x, *x.shape) - 1),
     "cosines": lambda x: F.cosine_similarity(x, x.flip(0)),
     "distances": lambda x: F.pairwise_distance(x, x.flip(1)),
+    "triangles": lambda x: norch.linalg.solve_triangular(
+        (0.01 * x @ x.T).tril() + norch.eye(60, dtype=x.dtype, device=x.device), x, upper=False
+    ),
     "sequences of labels": lambda x: F.ctc_loss(x.reshape(6, 10, 10), places(x, 10, 2), [6] * 10, [2, 1] * 5, 9),
     "LSTM": lambda x: norch.autograd.derivatives.recurrent.run(
         "LSTM", x.reshape(5, 6, 20), (x[:6, :5], x[6:12, 5:]), x[:20, :5], None, True
@@ -331,3 +334,12 @@ def test_rows_borders_and_points(name):
         found.append((result.detach().cpu(), gradient.cpu()))
     for one, other in zip(*found):
         assert_close(one, other.tolist(), "float64", rtol=1e-10, atol=1e-12)
+
+
+def test_random_counts():
+    means, chances = norch.linspace(0, 60, 500), norch.linspace(0, 1, 500)
+    for draw, operands in [(norch.poisson, (means,)), (norch.binomial, (means, chances))]:
+        one, other = (
+            draw(*(x.to(device) for x in operands), norch.Generator().manual_seed(3)) for device in ("cpu", "cuda")
+        )
+        assert other.device == "cuda:0" and other.cpu().equal(one)

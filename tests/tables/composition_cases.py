@@ -64,6 +64,13 @@ def compositions(case: Callable) -> list:
             "OuterBackward",
         ),
         row(
+            "kron",
+            [(2,), (2, 3)],
+            lambda lib, x, y: lib.kron(x, y),
+            lambda x, y: Array([a * b for i in range(2) for a in x.flat for b in y.flat[3 * i : 3 * i + 3]], (2, 6)),
+            "KronBackward",
+        ),
+        row(
             "addmm",
             [(3,), (2, 3), (3, 3)],
             lambda lib, x, y, z: lib.addmm(x, y, z, beta=2, alpha=0.5),
