@@ -803,9 +803,9 @@ def unsafe_split(input: Tensor, split_size: Sizes | None=None, dim: int=0, *, sp
 def unsafe_chunk(input: Tensor, chunks: int, dim: int=0) -> tuple[Tensor, ...]:
     """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller."""
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int=0) -> tuple[Tensor, ...]:
-    """The same as `split` with a list of sizes."""
+    """The same as `split` with a list of sizes. Raises RuntimeError for a tensor without dimensions, too."""
 def split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int=0) -> tuple[Tensor, ...]:
-    """The same as `split` with a list of sizes."""
+    """The same as `split` with a list of sizes. Raises RuntimeError for a tensor without dimensions, too."""
 def tensor_split(input: Tensor, indices_or_sections: Sizes | Tensor | None=None, dim: int=0, *, indices: Sizes | None=None, sections: int | None=None) -> tuple[Tensor, ...]:
     """A tuple of that many views along a dimension, of sizes that differ by at most 1, or views between indices."""
 def hsplit(input: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:

@@ -84,7 +84,7 @@ class SplittingMethods:
         return views(self, parts, d.SelectBackward, lambda: zip(itertools.repeat(axis), itertools.count()))
 
     def split_with_sizes(self: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
-        """The same as `split` with a list of sizes.
+        """The same as `split` with a list of sizes. Raises RuntimeError for a tensor without dimensions, too.
 
         >>> norch.arange(5).split_with_sizes([2, 3])
         (tensor([0, 1]), tensor([2, 3, 4]))
