@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from typing import Any, Callable, TypeVar
 
 from ._C import CPYTHON, lib
@@ -23,9 +24,26 @@ def set_num_threads(count: int) -> None:
     1
     >>> norch.set_num_threads(before)
     """
+    _checked(count)
+    lib.set_num_threads(count)
+
+
+def _checked(count: int) -> None:
     if whole(count, "set_num_threads", high=2**31) < 1:
         raise ValueError(f"set_num_threads: expected a positive number, got {count}")
-    lib.set_num_threads(count)
+
+
+def with_num_threads(count: int, function: Callable[..., T], *arguments: Any) -> T:
+    """function(*arguments) with up to `count` threads: one call of C sets the number and sets it back."""
+    _checked(count)
+    begin, end = (partial(lib.set_num_threads, number) for number in (count, lib.get_num_threads()))
+    if CPYTHON:
+        return lib.call_between(begin, end, function, arguments)  # no interrupt comes in between
+    try:
+        begin()
+        return function(*arguments)
+    finally:
+        end()
 
 
 def get_num_threads() -> int:

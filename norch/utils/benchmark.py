@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterable, NamedTuple
 
 from ..arguments import whole
 from ..operation import check_kind
-from ..threads import get_num_threads, set_num_threads
+from ..threads import with_num_threads
 from ..types import shown
 
 __all__ = ["Compare", "Measurement", "TaskSpec", "Timer", "timer"]
@@ -130,12 +130,7 @@ class Timer:
         self._spec = TaskSpec(stmt, setup, label, sub_label, description, env, num_threads)
 
     def _time(self, number: int) -> float:
-        before = get_num_threads()
-        try:
-            set_num_threads(self._spec.num_threads)
-            return self._timer.timeit(max(number, 1))
-        finally:
-            set_num_threads(before)
+        return with_num_threads(self._spec.num_threads, self._timer.timeit, max(number, 1))
 
     def timeit(self, number: int = 1000000) -> Measurement:
         """One measurement over so many runs, after a few that are not counted."""

@@ -40,7 +40,7 @@ class FormulaBackward(Function):
             operands = [x.view(x.shape) if target else x for x, target in zip(self.operands(), self.edges)]
             wanted = [x for x, target in zip(operands, self.edges) if target]
             result = self.formula(*operands, *self.settings)
-        found = iter(grad(result, wanted, gradient, create_graph=differentiable))
+        found = iter(grad(result, wanted, gradient, create_graph=differentiable, allow_unused=True))
         return [next(found) if target else None for target in self.edges]
 
 

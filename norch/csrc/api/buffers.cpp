@@ -4,6 +4,7 @@
 
 #include "api/checks.h"
 #include "api/objects.h"
+#include "recording/recording.h"
 
 // ---- Formats: how the module struct calls the elements of a buffer ------------------------------------------------
 
@@ -68,6 +69,7 @@ int buffer_of_handle(void* handle, void* target, int flags) {
         objects.set_error(known.no_buffer, "expected a tensor that can be shown as a buffer, got %s", wrong);
         return -1;
     }
+    refuse_recording("a value is read");
     Shown* shown = new (std::nothrow) Shown;
     if (!shown) {
         objects.set_error(known.no_memory, "no memory for a buffer");
