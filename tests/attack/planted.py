@@ -21,8 +21,8 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
     (
         "programs",
         "autograd/derivatives/views.py",
-        "self.shape = x.shape\n\n    def backward(self, gradient: Tensor) -> Gradients:\n        return [gradient",
-        "self.shape = x.shape\n\n    def backward(self, gradient: Tensor) -> Gradients:\n        return [2 * gradient",
+        "return [gradient.reshape(self.shape)]\n\n\nclass TransposeBackward",
+        "return [2 * gradient.reshape(self.shape)]\n\n\nclass TransposeBackward",
         ".grad elements",
         5000,
     ),
