@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import gc
 import os
 import pickle
@@ -132,19 +133,20 @@ def attempted(seed: str, seen: set[str]) -> Outcome:
     return tried, label, "\n".join([f"program {seed}: {found}", start, *(f"  {x}" for x in lines)])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(text: str, attempt: Attempt) -> None:
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", metavar="SEED.NUMBER", help="one program, as a finding names it")
     options = parser.parse_args()
     if options.only:
         warnings.simplefilter("ignore")
-        print(*attempted(options.only, set()), sep="\n")
+        print(*attempt(options.only, set()), sep="\n")
         return
-    report = attack(options.seconds, sys.maxsize, options.seed, lambda finding: print(finding, end="\n\n", flush=True))
+    told = functools.partial(print, end="\n\n", flush=True)
+    report = attack(options.seconds, sys.maxsize, options.seed, told, attempt)
     print(dataclasses.replace(report, findings=[]), f"({len(report.findings)} above)")
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, attempted)

@@ -10,21 +10,18 @@ shares and the generator are compared. What differs is shortened to a few lines.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import dataclasses
 import random
 import re
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from programs import Outcome
+from programs import Outcome, main
 from programs import attack as attack_with
 from random_programs.execution import NAMES, RUNNING, compiled
-from random_programs.generator import Program, families
+from random_programs.generator import Program
 from report import Report
 
 import norch
@@ -306,20 +303,5 @@ def attack(seconds: float, cases: int, seed: int, tell: Callable[[str], None] = 
     return attack_with(seconds, cases, seed, tell, attempt)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", metavar="SEED.NUMBER", help="one function, as a finding names it")
-    options = parser.parse_args()
-    if options.only:
-        warnings.simplefilter("ignore")
-        families()
-        print(*attempt(options.only, set()), sep="\n")
-        return
-    report = attack(options.seconds, sys.maxsize, options.seed, lambda finding: print(finding, end="\n\n", flush=True))
-    print(dataclasses.replace(report, findings=[]), f"({len(report.findings)} above)")
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, attempt)

@@ -358,3 +358,11 @@ def test_random_fills_and_the_graph(device):
         x.uniform_()
     with pytest.raises(RuntimeError, match="modified"):
         product.sum().backward()
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "cauchy", "exponential", "geometric", "log_normal", "normal", "uniform"])
+def test_an_expanded_tensor_is_refused(name):
+    """By an error that C hands on: nothing else may leave a function of the library."""
+    arguments = (0.5,) if name in ("bernoulli", "geometric") else ()
+    with pytest.raises(RuntimeError, match="share one place in memory"):
+        getattr(norch.ones(2).expand(2, 2), f"{name}_")(*arguments)

@@ -170,8 +170,8 @@ int cauchy_into(Tensor* out, uint64_t* state, double median, double sigma) {
 }
 
 int log_normal_into(Tensor* out, uint64_t* state, double mean, double std) {
-    done(normal_into(out, state, mean, std));
-    return exp_into(out, out);
+    const int status = normal_into(out, state, mean, std);
+    return status ? status : exp_into(out, out);
 }
 
 int geometric_into(Tensor* out, uint64_t* state, double p) {
