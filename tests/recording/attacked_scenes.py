@@ -213,3 +213,9 @@ def memory_through_dlpack(compiled):
         return y, same
 
     return call
+
+
+@scene
+def a_view_that_reaches_past_the_argument(compiled):
+    f = compiled(lambda x: x.as_strided((5,), (1,), 0) * 2)
+    return lambda i: f(norch.arange(6.0).mul(i + 1)[1:3])

@@ -70,6 +70,17 @@ def test_a_step_becomes_one_graph():
         assert (graphs, made) == (1, 0) and launches > 10 and memory <= 1  # that of the result
 
 
+def test_arguments_that_overlap():
+    """A graph copies each of them, whole."""
+
+    def arguments(i):
+        x = norch.arange(12.0, device="cuda") * i
+        return x[:6], x[3:9]
+
+    compiled, _ = beside_eager(lambda: World(lambda x, y: (x + y, x * y, y[1:]), arguments))
+    assert len(compiled.programs) == 1
+
+
 @needs_emulator
 @pytest.mark.parametrize("kind, parts", [("dropout", 2), ("adam", 1)])
 def test_what_changes_in_each_call_runs_between_graphs(kind, parts):

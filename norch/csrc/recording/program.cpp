@@ -138,7 +138,8 @@ static bool same_sharing(const Program& program, const std::vector<Tensor*>& inp
     const std::vector<Memory>& memories = program.recording.memories;
     for (size_t i = 0; i < inputs.size(); i++) {
         const Memory& recorded = memories[size_t(program.recording.inputs[i])];
-        if (program.recording.known.count(inputs[i]->storage)) return false;
+        const auto& known = program.recording.known;  // of a view that reaches past the argument, too
+        if (known.count(inputs[i]->storage) || known.count(recorded.storage)) return false;
         if (recorded.is_outside && inputs[i]->storage != recorded.storage) return false;
         for (size_t j = 0; j < i; j++) {
             const Memory &x = memories[size_t(program.recording.inputs[i])],

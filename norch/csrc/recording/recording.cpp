@@ -36,13 +36,20 @@ OptionsOfStep::~OptionsOfStep() {
 
 // ---- Notes -------------------------------------------------------------------------------------------------------
 
+// Its bytes from the first to the last element.
+static int64_t span_of(const Tensor& tensor) {
+    int64_t last = 0;
+    for (int d = 0; d < tensor.ndim; d++) last += (tensor.shape[d] - 1) * tensor.strides[d];
+    return tensor.size ? (last + 1) * item_size(tensor.dtype) : 0;
+}
+
 int32_t Recording::memory_of(const Tensor& tensor) {
     Storage* storage = tensor.storage;
     if (storage->mark >> NUMBER_BITS == serial) return int32_t(storage->mark & ((1 << NUMBER_BITS) - 1));
     for (int32_t number : inputs) {  // several inputs may lie in one storage
         const Memory& input = memories[size_t(number)];
         const char* data = static_cast<const char*>(tensor.data);
-        if (input.storage == storage && data >= input.base && data < input.base + std::max(input.nbytes, int64_t(1)))
+        if (input.storage == storage && data >= input.base && data + span_of(tensor) <= input.base + input.nbytes)
             return number;
     }
     auto [place, is_new] = known.try_emplace(storage, int32_t(memories.size()));
@@ -77,13 +84,6 @@ void Recording::add(std::unique_ptr<Step> step) {
         compare_step();
     else if (notes_lines)
         steps.back()->line = where();
-}
-
-// Its bytes from the first to the last element.
-static int64_t span_of(const Tensor& tensor) {
-    int64_t last = 0;
-    for (int d = 0; d < tensor.ndim; d++) last += (tensor.shape[d] - 1) * tensor.strides[d];
-    return tensor.size ? (last + 1) * item_size(tensor.dtype) : 0;
 }
 
 void Recording::add_input(const Tensor& tensor) {
