@@ -47,7 +47,8 @@ $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
 # FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor, and
-# without integers.
+# without integers. For ThreadSanitizer, too, one copy for any processor: threads share the same memory in all of them.
+ONE_COPY := $(or $(FIRST),$(filter thread,$(SANITIZE)))
 KIND    := $(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
 PLAIN   := build/$(if $(FIRST),first,cpu$(KIND))
 BUILD   := $(if $(filter 0,$(CUDA)),$(PLAIN),build/$(if $(filter emu,$(CUDA)),cuda-emu,cuda)$(KIND))
@@ -66,7 +67,7 @@ MODE_thread  := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(if $(FIRST),-O0,$(MODE_$(SANITIZE)))
 FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
-FLAGS += $(if $(FIRST),-DNORCH_BASELINE_ONLY -DNORCH_REALS_ONLY)
+FLAGS += $(if $(ONE_COPY),-DNORCH_BASELINE_ONLY) $(if $(FIRST),-DNORCH_REALS_ONLY)
 CLANG := $(findstring clang,$(shell $(CXX) --version))# macOS calls it g++, too
 ifneq ($(CLANG),)
 # clang asks for parentheses around every & before a ?, and reports every loop that it does not vectorize.
@@ -84,7 +85,7 @@ SOURCES := $(sort $(wildcard norch/csrc/*.cpp norch/csrc/*/*.cpp))
 # cpu.cpp and cpu/*.cpp are compiled once for each instruction set, each time in a namespace of its name
 # (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
 # Integers are left to the baseline copy.
-ISAS := baseline$(if $(FIRST),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
+ISAS := baseline$(if $(ONE_COPY),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
 ISA_FLAGS_avx2   := -mavx2 -mfma -mf16c -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 

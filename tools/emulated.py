@@ -25,14 +25,11 @@ from sanitized import ROOT, environment_for, find_runtime, run_watched
 # Shapes that need several blocks, tiles and stages; failing launches; and all folders whose tests run on each device.
 FILES = ["tests/native/test_cuda_kernels.py", "tests/native/test_cuda.py", "tests/recording/test_cuda_graphs.py"]
 FOLDERS = ["tests/tables", "tests/tensor", "tests/optim", "tests/nn"]
-# Gradients are made of other operations, but for those that have kernels of their own; statistics and trainings repeat
-# the same launches a thousand times.
-CHOSEN = "cuda and (not test_gradients or pool or norm) and not (benchmark or tails or distribution or learns)"
-# ThreadSanitizer is slow: the kernels whose threads meet, and only one layout of the gradients.
-THREAD = (
-    "test_cuda_kernels or test_faults or test_no_ or test_indexing or test_random or test_optim"
-    " or test_gradients and contiguous"
-)
+# Gradients are made of other operations, or of kernels that the first file runs; statistics and trainings repeat the
+# same launches a thousand times.
+CHOSEN = "cuda and not (test_gradients or benchmark or tails or distribution or learns)"
+# ThreadSanitizer is slow: the kernels whose threads meet.
+THREAD = "test_cuda_kernels or test_faults or test_no_ or test_indexing or test_random or test_optim"
 
 
 def command(files: list, options: list) -> list:

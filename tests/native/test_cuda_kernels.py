@@ -315,6 +315,16 @@ BESIDE_THE_CPU = {
             ("bilinear", {"antialias": True}),
         ]
     },
+    "the largest of windows": lambda x: F.max_pool2d(x.reshape(2, 3, 10, 10), 3, 2, 1),
+    "means of windows": lambda x: F.avg_pool2d(x.reshape(2, 3, 10, 10), (3, 4), 2, 1),
+    "windows of a grid": lambda x: F.adaptive_avg_pool3d(x.reshape(2, 3, 4, 5, 5), (3, 2, 4)),
+    "clamped": lambda x: x.clamp(-0.7, 0.9),
+    "normalized rows": lambda x: F.layer_norm(x, (10,), x[0], x[1]),
+    "rows by their norm": lambda x: F.rms_norm(x, (10,), x[0]),
+    "normalized columns": lambda x: F.batch_norm(x, None, None, x[0], x[1], training=True),
+    "normalized channels": lambda x: F.batch_norm(x.reshape(2, 30, 10), None, None, x[:30, 0], x[:30, 1], True),
+    "normalized groups": lambda x: F.group_norm(x.reshape(2, 30, 10), 3, x[:30, 0], x[:30, 1]),
+    "normalized instances": lambda x: F.instance_norm(x.reshape(2, 30, 10), weight=x[:30, 0], bias=x[:30, 1]),
 }
 
 
@@ -334,6 +344,14 @@ def test_rows_borders_and_points(name):
         found.append((result.detach().cpu(), gradient.cpu()))
     for one, other in zip(*found):
         assert_close(one, other.tolist(), "float64", rtol=1e-10, atol=1e-12)
+
+
+def test_bins():
+    edges, values = norch.arange(40.0).reshape(4, 10), numbers(4, 300, modulus=60)
+    for right in (False, True):
+        assert_equal(
+            norch.searchsorted(edges.cuda(), values.cuda(), right=right), norch.searchsorted(edges, values, right=right)
+        )
 
 
 def test_random_counts():
