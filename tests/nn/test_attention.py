@@ -59,7 +59,7 @@ def test_gradients_of_both_orders(name):
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (1, 2, 0, 3), (0, 1, 3, 2)])
 def test_the_result_is_stored_in_the_order_of_the_query(order, dtype, device):
     """By a kernel that also takes operands and a gradient of any order."""
-    lengths, heads = (70, 300), (2, 3)  # several blocks
+    lengths, heads = (70, 300) if device == "cpu" else (37, 41), (2, 3)  # several blocks
     rows = [norch.randn(*heads, n, 4).to(device, dtype) for n in (lengths[0], lengths[1], lengths[1])]
     gradient = norch.randn(*heads, lengths[0], 4).to(device, dtype)
     back = [order.index(d) for d in range(4)]
@@ -112,7 +112,7 @@ def test_blocks_are_the_formula(lengths, masked):
         close(gradient, other.tolist(), 1e-10)
 
 
-def test_dropout_s_gradients_drop_the_same_weights():
+def test_gradients_of_dropout_drop_the_same_weights():
     def dropped(*tensors):
         norch.manual_seed(3)
         return F.scaled_dot_product_attention(*tensors, dropout_p=0.4)
