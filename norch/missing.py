@@ -195,13 +195,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "",
         ),
     ],
-    "distributions": [
-        (
-            "CatTransform CorrCholeskyTransform CumulativeDistributionTransform ExponentialFamily GeneralizedPareto "
-            "LKJCholesky ReshapeTransform StackTransform Wishart",
-            "",
-        ),
-    ],
 }
 
 ABSENT = {module: {name: reason for names, reason in rows for name in names.split()} for module, rows in _TABLE.items()}

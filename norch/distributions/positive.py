@@ -11,7 +11,7 @@ from . import constraints
 from .composed import TransformedDistribution
 from .continuous import Cauchy, Exponential, Normal, Uniform
 from .discrete import _one_given
-from .distribution import Distribution
+from .distribution import Distribution, ExponentialFamily
 from .gamma import Gamma
 from .transforms import AffineTransform, ExpTransform, PowerTransform
 from .utils import EULER, as_value, broadcast_all, clamp_probs, smallest_step, softplus
@@ -297,7 +297,7 @@ def _series(square: Tensor, factors: Sequence[float]) -> Tensor:
     return total
 
 
-class ContinuousBernoulli(Distribution):
+class ContinuousBernoulli(ExponentialFamily):
     """Density proportional to p^x (1 - p)^(1 - x) of numbers x from 0 to 1: pixels between black and white.
 
     Between the `lims` around p = 1/2 it draws, and has the `cdf`, of a uniform distribution.
