@@ -49,6 +49,7 @@ from .functions.products import *  # noqa: F403
 from .functions.promotion import *  # noqa: F403
 from .functions.questions import *  # noqa: F403
 from .functions.questions import _assert as _assert
+from .functions.questions import _assert_async as _assert_async
 from .functions.questions import _check as _check
 from .functions.random import *  # noqa: F403
 from .functions.random_counts import *  # noqa: F403
@@ -78,6 +79,9 @@ from .tensor_types import (
 from .threads import get_num_interop_threads, get_num_threads, set_num_interop_threads, set_num_threads
 from .types import (
     Size,
+    SymBool,
+    SymFloat,
+    SymInt,
     bfloat16,
     channels_last,
     channels_last_3d,

@@ -72,7 +72,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "DisableTorchFunctionSubclass DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard "
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
             "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
-            "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
+            "StorageBase ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
             "dsmm embedding_renorm_ from_file hash_tensor hsmm is_neg is_vulkan_available "
             "mtia norm_except_dim package quasirandom "
             "segment_reduce slice_inverse smm storage",
@@ -108,7 +108,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     "nn": [
         ("intrinsic qat quantizable quantized", "norch has no quantized dtypes"),
         ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
-        ("NLLLoss2d", "use nn.NLLLoss, which takes images too"),
         ("Container", "use nn.Sequential or nn.ModuleList"),
         ("LinearCrossEntropyOptions", ""),
     ],
@@ -157,7 +156,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         (
             "ThroughputBenchmark backcompat backend_registration collect_env cpp_backtrace deterministic "
             "generate_methods_for_privateuse1_backend get_cpp_backtrace rename_privateuse1_backend "
-            "set_module swap_tensors throughput_benchmark weak",
+            "set_module throughput_benchmark weak",
             "",
         ),
     ],
@@ -172,10 +171,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "cuda": [
         ("graph", "backward hooks on tensors are register_hook"),
-        (
-            "get_arch_list get_device_capability get_device_properties get_gencode_flags mem_get_info",
-            "norch does not ask the driver for it",
-        ),
+        ("get_arch_list get_gencode_flags", "norch does not ask the driver for it"),
         (
             "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature utilization",
             "norch does not watch the hardware: nvidia-smi does",

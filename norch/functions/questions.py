@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import flags
 from ..devices import set_default_device
 from ..methods.storage import Storage
-from ..operation import check_tensor
+from ..operation import check_range, check_tensor
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from ..tensor_types import type_of
@@ -261,6 +261,14 @@ def _assert(condition: Any, message: str) -> None:
     """Raise AssertionError with the message if the condition does not hold: `norch._assert`, as models of images do."""
     if not condition:
         raise AssertionError(message)
+
+
+def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError if a tensor of one element is 0; on a GPU with a later call."""
+    if input.numel() != 1:
+        many = "more than one value" if input.numel() else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")
+    check_range(input != 0, 1, 1, assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
 def _check(cond: Any, message: Any = None) -> None:
