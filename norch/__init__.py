@@ -176,12 +176,13 @@ globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*g
 
 _LATER = set(
     """
-    accelerator backends compiler distributed distributions fft func functional fx hub jit mps
+    accelerator backends compiler distributed distributions fft func functional futures fx hub jit mps
     multiprocessing onnx overrides profiler random serialization signal special testing xpu
     """.split()
 )
 _COMPILERS = {"_dynamo", "_inductor"}  # PyTorch's, whose settings programs touch
 _PICTURES = {"Drawing", "draw_graph"}
+_OF_MODULES = {"vmap": "func", "Future": "futures"}
 _missing = _absent("")
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ if TYPE_CHECKING:
         distributions,
         fft,
         func,
+        futures,
         fx,
         hub,
         jit,
@@ -209,6 +211,7 @@ if TYPE_CHECKING:
     )
     from .display.graph import Drawing, draw_graph
     from .func import vmap
+    from .futures import Future
 else:
 
     def __getattr__(name: str) -> object:
@@ -221,8 +224,8 @@ else:
             return amp.GradScaler
         if name == "torch":  # PyTorch has it by an import of its own, and so have programs, by mistake
             return sys.modules[__name__]
-        if name == "vmap":
-            return importlib.import_module(".func", __name__).vmap
+        if name in _OF_MODULES:
+            return getattr(importlib.import_module("." + _OF_MODULES[name], __name__), name)
         return importlib.import_module("." + name, __name__) if name in _LATER | _COMPILERS else _missing(name)
 
 

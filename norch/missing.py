@@ -16,7 +16,7 @@ from .paths import PATHS
 _TABLE: dict[str, list[tuple[str, str]]] = {
     "": [
         (
-            "cdouble cfloat chalf complex complex128 complex32 complex64 is_conj polar view_as_complex view_as_real",
+            "cdouble cfloat chalf complex complex128 complex32 complex64 polar view_as_complex view_as_real",
             "norch has no complex dtypes",
         ),
         (
@@ -47,7 +47,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "export while_loop",
             "norch runs the Python: it has no graph capture",
         ),
-        ("Future fork futures is_distributed monitor wait", "norch trains in one process"),
+        ("fork is_distributed monitor wait", "norch trains in one process"),
         (
             "binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding embedding_bag "
             "hinge_embedding_loss kl_div margin_ranking_loss poisson_nll_loss triplet_margin_loss",
@@ -73,7 +73,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
             "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
             "StorageBase ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
-            "dsmm embedding_renorm_ from_file hash_tensor hsmm is_neg is_vulkan_available "
+            "dsmm embedding_renorm_ from_file hash_tensor hsmm is_vulkan_available "
             "mtia norm_except_dim package quasirandom "
             "segment_reduce slice_inverse smm storage",
             "",
@@ -100,7 +100,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("solve", "use norch.linalg.solve"),
         ("resize resize_as resize_as_sparse_", "use reshape, or new_empty and copy_"),
         (
-            "const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia record_stream "
+            "const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia "
             "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ storage_type to_mkldnn xpu",
             "",
         ),
@@ -132,7 +132,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "fx": [
         (
-            "Graph GraphModule Interpreter Node Proxy Tracer Transformer replace_pattern symbolic_trace",
+            "Graph Interpreter Node Proxy Tracer Transformer replace_pattern symbolic_trace",
             "norch runs the Python: it has no graph capture; hooks of modules see what passes through them",
         ),
     ],

@@ -330,6 +330,7 @@ one_hot = _OneHot()
 lower_triangular, lower_cholesky, corr_cholesky = _LowerTriangular(), _LowerCholesky(), _CorrCholesky()
 square, symmetric = _Square(), _Symmetric()
 positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()
+_IndependentConstraint, _DependentProperty = _Independent, dependent_property  # PyTorch's names
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 interval, half_open_interval = _Interval, _HalfOpenInterval
 integer_interval, multinomial = _IntegerInterval, _Multinomial

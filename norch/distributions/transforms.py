@@ -20,6 +20,7 @@ from .combined_transforms import (
     StackTransform,
 )
 from .transform import Transform
+from .transform import _InverseTransform as _InverseTransform
 from .utils import softplus, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
 
 __all__ = [

@@ -23,6 +23,8 @@ __all__ = [
     "get_device",
     "get_float32_matmul_precision",
     "is_complex",
+    "is_conj",
+    "is_neg",
     "is_deterministic_algorithms_warn_only_enabled",
     "is_floating_point",
     "is_inference",
@@ -77,6 +79,24 @@ def is_floating_point(input: Tensor) -> bool:
     True
     """
     return check_tensor(input, "is_floating_point").is_floating_point()
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether the elements are to be conjugated when they are read: they never are.
+
+    >>> norch.is_conj(norch.ones(2))
+    False
+    """
+    return check_tensor(input, "is_conj").is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """Whether the elements are to be negated when they are read: they never are.
+
+    >>> norch.is_neg(norch.ones(2))
+    False
+    """
+    return check_tensor(input, "is_neg").is_neg()
 
 
 def is_complex(input: Tensor) -> bool:

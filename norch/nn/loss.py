@@ -193,7 +193,7 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """An old name of NLLLoss, which takes images too.
+    """An old name of NLLLoss, which takes images too; see `functional.nll_loss`.
 
     >>> nn.NLLLoss2d()(norch.zeros(1, 2, 3, 3), norch.zeros(1, 3, 3, dtype=norch.int64))
     tensor(0.)

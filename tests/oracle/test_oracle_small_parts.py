@@ -100,7 +100,55 @@ def names(torch):
     return [list(empty.items()), list(same), same["b"].tolist(), loss.item(), symbols, isinstance(3, torch.SymInt)]
 
 
+def futures(torch):
+    module = importlib.import_module(torch.__name__ + ".futures")
+    seen, failed = [], module.Future()
+    first = module.Future()
+    first.add_done_callback(lambda future: seen.append(future.value()))
+    second = first.then(lambda future: future.wait() + 1)
+    everything = module.collect_all([second, first])
+    before = [first.done(), second.done(), everything.done()]
+    first.set_result(3)
+    first.add_done_callback(lambda future: seen.append(-future.value()))
+    failed.set_exception(KeyError("none"))
+    for call, error in (
+        (failed.wait, KeyError), (failed.value, KeyError), (lambda: module.wait_all([first, failed]), KeyError),
+        (lambda: first.set_result(4), RuntimeError), (lambda: module.Future().value(), RuntimeError),
+        (lambda: first.set_exception("text"), AssertionError), (failed.then(lambda f: f.wait()).wait, Exception),
+    ):  # fmt: skip
+        with pytest.raises(error):
+            call()
+    after = [first.done(), second.value(), len(everything.wait()), module.wait_all([first, second])]
+    return [before, after, seen, isinstance(first, torch.Future)]
+
+
+def generators(torch):
+    generator = torch.Generator(device="cpu").manual_seed(5)
+    torch.rand(3, generator=generator)
+    other = generator.clone_state()
+    same = torch.rand(4, generator=generator).equal(torch.rand(4, generator=other))
+    return [generator.device.type, str(generator.device), other.initial_seed(), same]
+
+
+def traits(torch):
+    x = torch.ones(2)
+    packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1.0, 2.0]), torch.tensor([3.0])])
+    kinds = [str(getattr(packed, name)().data.dtype).split(".")[1] for name in "half int short char byte".split()]
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    names = [name for name, _ in model._named_members(lambda module: module._buffers.items(), prefix="m")]
+    return [torch.is_conj(x), torch.is_neg(x), x.is_conj(), x.is_neg(), kinds, packed.is_pinned(), names]
+
+
+def helpers_of_distributions(torch):
+    module = importlib.import_module(torch.__name__ + ".distributions.multivariate_normal")
+    matrix = torch.tensor([[2.0, 0.5], [0.5, 1.0]])
+    lower = module._precision_to_scale_tril(matrix)
+    vector = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
+    return [lower.tolist(), module._batch_mv(lower, vector).tolist(), module._batch_mahalanobis(lower, vector).tolist()]
+
+
 PROGRAMS = [paths_of_trees, swapped, other_parameters, masks_of_causal_attention, asserted, names]
+PROGRAMS += [futures, generators, traits, helpers_of_distributions]
 
 
 def same(found, expected):
