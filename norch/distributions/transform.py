@@ -11,7 +11,7 @@ from . import constraints
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_NOT_COMPARED = ("_cache_size", "_last", "domain", "codomain", "bijective", "event_dim")
+_NOT_COMPARED = ("_cache_size", "_cached_x_y", "domain", "codomain", "bijective", "event_dim")
 
 
 def _same(x: Any, y: Any) -> bool:
@@ -21,10 +21,11 @@ def _same(x: Any, y: Any) -> bool:
 class _EventDim:
     """That of the domain, where an instance or a subclass does not say otherwise."""
 
-    def __get__(self, transform: Any, owner: type) -> int:
-        source: Any = owner if transform is None else transform
-        count = source.domain.event_dim
-        if transform is not None and count != transform.codomain.event_dim:
+    def __get__(self, transform: Any, owner: type) -> Any:
+        if transform is None:
+            return self
+        count = transform.domain.event_dim
+        if count != transform.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         return count
 
@@ -44,19 +45,18 @@ class Transform:
     domain: Any = constraints.real
     codomain: Any = constraints.real
     event_dim: Any = _EventDim()
+    _cached_x_y: tuple[Any, Any]
 
     def __init__(self, cache_size: int = 0) -> None:
-        if cache_size not in (0, 1):
-            raise ValueError("cache_size must be 0 or 1")
-        self._cache_size = cache_size
-        self._last: tuple[Any, Any] = (None, None)
+        self._set_cache(cache_size)
+        super().__init__()  # of a module that is a transform too
 
     def __call__(self, x: Tensor) -> Tensor:
         """t(x)."""
-        if self._cache_size and x is self._last[0]:
-            return self._last[1]
+        if self._cache_size and x is self._cached_x_y[0]:
+            return self._cached_x_y[1]
         y = self._call(x)
-        self._last = (x, y) if self._cache_size else (None, None)
+        self._cached_x_y = (x, y) if self._cache_size else (None, None)
         return y
 
     @property
@@ -74,8 +74,14 @@ class Transform:
         if self._cache_size == cache_size:
             return self
         made = copy(self)
-        Transform.__init__(made, cache_size)
+        made._set_cache(cache_size)
         return made
+
+    def _set_cache(self, cache_size: int) -> None:
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
+        self._cache_size = cache_size
+        self._cached_x_y = (None, None)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is of the same class, and has the same parameters."""
@@ -88,8 +94,8 @@ class Transform:
         return hash(type(self))
 
     def _inv_call(self, y: Tensor) -> Tensor:
-        if self._cache_size and y is self._last[1]:
-            return self._last[0]
+        if self._cache_size and y is self._cached_x_y[1]:
+            return self._cached_x_y[0]
         return self._inverse(y)
 
     def _call(self, x: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import isdatadescriptor
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
 from ..arguments import destination, flags
@@ -38,7 +38,9 @@ T = TypeVar("T")
 class _MadeByInit:
     """An attribute that Module.__init__ makes. It is found on the class only if that has not run, and says so."""
 
-    def __get__(self, module: object, owner: type) -> NoReturn:
+    def __get__(self, module: object, owner: type) -> Any:
+        if module is None:  # asked of the class, as by what copies the attributes of one
+            return self
         raise AttributeError(
             f"{owner.__name__}: Module.__init__() has not run; call super().__init__() first in its __init__"
         )

@@ -492,3 +492,59 @@ def test_angles_are_drawn_around_their_mean():
     np.testing.assert_allclose(1 - direction.norm(dim=0).numpy(), expected, atol=0.03)
     np.testing.assert_allclose(norch.atan2(direction[1], direction[0]).numpy(), [0.5, -1.0], atol=0.12)
     assert bool((found.abs() <= math.pi + 1e-5).all())
+
+
+def transform_module(t):
+    """As pyro's: a module whose parameters a transform uses."""
+
+    class Scaled(t.distributions.Transform, t.nn.Module):
+        domain = codomain = t.distributions.constraints.real
+        bijective = True
+        __hash__ = t.nn.Module.__hash__
+
+        def __init__(self, cache_size=0):
+            super().__init__(cache_size=cache_size)
+            self.log_scale = t.nn.Parameter(t.tensor(0.5))
+
+        def _call(self, x):
+            return x * self.log_scale.exp()
+
+        def _inverse(self, y):
+            return y * (-self.log_scale).exp()
+
+        def log_abs_det_jacobian(self, x, y):
+            return self.log_scale.expand(x.shape)
+
+    return Scaled
+
+
+def test_a_module_that_is_a_transform():
+    found = []
+    for t in (torch, norch):
+        transform = transform_module(t)(cache_size=1)
+        d = t.distributions.TransformedDistribution(t.distributions.Normal(0.0, 1.0), transform)
+        loss = d.log_prob(t.tensor(MIDDLE)).sum()
+        loss.backward()
+        x = t.ones(2)
+        y = transform(x)
+        found.append([loss.item(), transform.log_scale.grad.item(), transform.inv(y) is x])
+        assert len([*transform.parameters()]) == 1
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+    copy = transform_module(norch)().with_cache()
+    assert len([*copy.parameters()]) == 1 and copy._cache_size == 1
+
+
+def test_what_packages_ask_of_the_classes():
+    for t in (torch, norch):
+        d = t.distributions
+        assert d.HalfCauchy(2.0).base_dist.scale.item() == d.HalfNormal(2.0).base_dist.scale.item() == 2.0
+        assert {"real", "cat", "corr_cholesky", "Constraint"} <= set(d.constraints.__all__)
+        assert not [name for name in dir(transform_module(t)) if not hasattr(transform_module(t), name)]
+
+        class Other:
+            pass
+
+        d.register_kl(Other, d.Normal)(lambda p, q: "found")
+        assert d.kl_divergence(Other(), d.Normal(0.0, 1.0)) == "found"
+        with pytest.raises((TypeError, AttributeError)):
+            d.register_kl("Normal", d.Normal)
