@@ -33,7 +33,7 @@ class _Half(Distribution):
     def _both_sides(self) -> Any:
         return self._kind(0.0, self.scale, validate_args=False)
 
-    base_dist = property(lambda self: self._both_sides)
+    base_dist = property(lambda self: self._both_sides, doc="The distribution of x.")
     mode = property(lambda self: self.scale.zeros_like())
 
     def _converted(self, value: Any) -> Tensor:
