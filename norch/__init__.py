@@ -79,9 +79,6 @@ from .tensor_types import (
 from .threads import get_num_interop_threads, get_num_threads, set_num_interop_threads, set_num_threads
 from .types import (
     Size,
-    SymBool,
-    SymFloat,
-    SymInt,
     bfloat16,
     channels_last,
     channels_last_3d,
@@ -182,7 +179,7 @@ _LATER = set(
 )
 _COMPILERS = {"_dynamo", "_inductor"}  # PyTorch's, whose settings programs touch
 _PICTURES = {"Drawing", "draw_graph"}
-_OF_MODULES = {"vmap": "func", "Future": "futures"}
+_OF_MODULES = {"vmap": "func", "Future": "futures", "SymBool": "types", "SymFloat": "types", "SymInt": "types"}
 _missing = _absent("")
 
 if TYPE_CHECKING:
@@ -212,6 +209,7 @@ if TYPE_CHECKING:
     from .display.graph import Drawing, draw_graph
     from .func import vmap
     from .futures import Future
+    from .types import SymBool, SymFloat, SymInt
 else:
 
     def __getattr__(name: str) -> object:

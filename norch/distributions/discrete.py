@@ -226,7 +226,7 @@ class Binomial(_Trials):
         return -(log_prob.exp() * log_prob).sum(0)
 
 
-class Categorical(_ByProbability, ExponentialFamily):
+class Categorical(_ByProbability):
     """A class, 0 to n - 1, with the probabilities of the last dimension of `probs` (of any sum), or `logits`.
 
     >>> norch.distributions.Categorical(norch.tensor([1.0, 3.0])).log_prob(norch.tensor(1))
