@@ -49,6 +49,7 @@ from .functions.products import *  # noqa: F403
 from .functions.promotion import *  # noqa: F403
 from .functions.questions import *  # noqa: F403
 from .functions.questions import _assert as _assert
+from .functions.questions import _assert_async as _assert_async
 from .functions.questions import _check as _check
 from .functions.random import *  # noqa: F403
 from .functions.random_counts import *  # noqa: F403
@@ -172,12 +173,13 @@ globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*g
 
 _LATER = set(
     """
-    accelerator backends compiler distributed distributions fft func functional fx hub jit mps
+    accelerator backends compiler distributed distributions fft func functional futures fx hub jit mps
     multiprocessing onnx overrides profiler random serialization signal special testing xpu
     """.split()
 )
 _COMPILERS = {"_dynamo", "_inductor"}  # PyTorch's, whose settings programs touch
 _PICTURES = {"Drawing", "draw_graph"}
+_OF_MODULES = {"vmap": "func", "Future": "futures", "SymBool": "types", "SymFloat": "types", "SymInt": "types"}
 _missing = _absent("")
 
 if TYPE_CHECKING:
@@ -189,6 +191,7 @@ if TYPE_CHECKING:
         distributions,
         fft,
         func,
+        futures,
         fx,
         hub,
         jit,
@@ -205,6 +208,8 @@ if TYPE_CHECKING:
     )
     from .display.graph import Drawing, draw_graph
     from .func import vmap
+    from .futures import Future
+    from .types import SymBool, SymFloat, SymInt
 else:
 
     def __getattr__(name: str) -> object:
@@ -217,8 +222,8 @@ else:
             return amp.GradScaler
         if name == "torch":  # PyTorch has it by an import of its own, and so have programs, by mistake
             return sys.modules[__name__]
-        if name == "vmap":
-            return importlib.import_module(".func", __name__).vmap
+        if name in _OF_MODULES:
+            return getattr(importlib.import_module("." + _OF_MODULES[name], __name__), name)
         return importlib.import_module("." + name, __name__) if name in _LATER | _COMPILERS else _missing(name)
 
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .nn.module import Module
 
 T = TypeVar("T")
 
-__all__ = ["Proxy", "wrap"]
+__all__ = ["GraphModule", "Proxy", "wrap"]
+
+
+class GraphModule(Module):
+    """What PyTorch's tracer makes of a module. norch has no tracer, so no module is one.
+
+    >>> isinstance(nn.Linear(1, 1), norch.fx.GraphModule)
+    False
+    """
+
+    def __init__(self, root: Any, graph: Any, class_name: str = "GraphModule") -> None:
+        raise NotImplementedError("GraphModule: norch runs the Python: it has no graph capture")
 
 
 class Proxy:

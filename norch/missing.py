@@ -16,7 +16,7 @@ from .paths import PATHS
 _TABLE: dict[str, list[tuple[str, str]]] = {
     "": [
         (
-            "cdouble cfloat chalf complex complex128 complex32 complex64 is_conj polar view_as_complex view_as_real",
+            "cdouble cfloat chalf complex complex128 complex32 complex64 polar view_as_complex view_as_real",
             "norch has no complex dtypes",
         ),
         (
@@ -47,7 +47,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "export while_loop",
             "norch runs the Python: it has no graph capture",
         ),
-        ("Future fork futures is_distributed monitor wait", "norch trains in one process"),
+        ("fork is_distributed monitor wait", "norch trains in one process"),
         (
             "binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding embedding_bag "
             "hinge_embedding_loss kl_div margin_ranking_loss poisson_nll_loss triplet_margin_loss",
@@ -72,8 +72,8 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "DisableTorchFunctionSubclass DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard "
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
             "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
-            "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
-            "dsmm embedding_renorm_ from_file hash_tensor hsmm is_neg is_vulkan_available "
+            "StorageBase ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
+            "dsmm embedding_renorm_ from_file hash_tensor hsmm is_vulkan_available "
             "mtia norm_except_dim package quasirandom "
             "segment_reduce slice_inverse smm storage",
             "",
@@ -100,7 +100,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("solve", "use norch.linalg.solve"),
         ("resize resize_as resize_as_sparse_", "use reshape, or new_empty and copy_"),
         (
-            "const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia record_stream "
+            "const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia "
             "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ storage_type to_mkldnn xpu",
             "",
         ),
@@ -108,7 +108,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     "nn": [
         ("intrinsic qat quantizable quantized", "norch has no quantized dtypes"),
         ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
-        ("NLLLoss2d", "use nn.NLLLoss, which takes images too"),
         ("Container", "use nn.Sequential or nn.ModuleList"),
         ("LinearCrossEntropyOptions", ""),
     ],
@@ -133,7 +132,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "fx": [
         (
-            "Graph GraphModule Interpreter Node Proxy Tracer Transformer replace_pattern symbolic_trace",
+            "Graph Interpreter Node Proxy Tracer Transformer replace_pattern symbolic_trace",
             "norch runs the Python: it has no graph capture; hooks of modules see what passes through them",
         ),
     ],
@@ -157,7 +156,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         (
             "ThroughputBenchmark backcompat backend_registration collect_env cpp_backtrace deterministic "
             "generate_methods_for_privateuse1_backend get_cpp_backtrace rename_privateuse1_backend "
-            "set_module swap_tensors throughput_benchmark weak",
+            "set_module throughput_benchmark weak",
             "",
         ),
     ],
@@ -172,10 +171,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "cuda": [
         ("graph", "backward hooks on tensors are register_hook"),
-        (
-            "get_arch_list get_device_capability get_device_properties get_gencode_flags mem_get_info",
-            "norch does not ask the driver for it",
-        ),
+        ("get_arch_list get_gencode_flags", "norch does not ask the driver for it"),
         (
             "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature utilization",
             "norch does not watch the hardware: nvidia-smi does",
@@ -192,13 +188,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "memory_snapshot memory_stats memory_stats_as_nested_dict nvtx profiler "
             "reset_accumulated_host_memory_stats reset_peak_host_memory_stats set_per_process_memory_fraction "
             "set_sync_debug_mode tunable use_mem_pool",
-            "",
-        ),
-    ],
-    "distributions": [
-        (
-            "CatTransform CorrCholeskyTransform CumulativeDistributionTransform ExponentialFamily GeneralizedPareto "
-            "LKJCholesky ReshapeTransform StackTransform Wishart",
             "",
         ),
     ],

@@ -17,14 +17,17 @@ _DISTRIBUTIONS = (
     "Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential Geometric Gumbel "
     "HalfCauchy HalfNormal Independent InverseGamma Kumaraswamy Laplace LogNormal LogisticNormal "
     "MixtureSameFamily Multinomial NegativeBinomial Normal Pareto Poisson RelaxedBernoulli "
-    "TransformedDistribution Uniform VonMises Weibull"
+    "TransformedDistribution Uniform VonMises Weibull Wishart"
 )
 
 _TABLE = {
     "_dynamo": {"eval_frame": "OptimizedModule"},
     "distributions": {
         **{re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): name for name in _DISTRIBUTIONS.split()},
+        "exp_family": "ExponentialFamily",
         "fishersnedecor": "FisherSnedecor",
+        "generalized_pareto": "GeneralizedPareto",
+        "lkj_cholesky": "LKJCholesky",
         "lowrank_multivariate_normal": "LowRankMultivariateNormal",
         "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
         "relaxed_categorical": "RelaxedOneHotCategorical",

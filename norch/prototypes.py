@@ -39,6 +39,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "why_no_cuda": (c_char_p, []),
     "has_cuda": (c_int32, []),
     "cuda_name": (c_char_p, [c_int32]),
+    "cuda_numbers": (STATUS, [c_int32, ARRAY]),
     "synchronize": (STATUS, [c_int32]),
     "stream_of": (c_uint64, [c_int32]),
     "let_stream_wait": (STATUS, [c_int32, c_uint64]),

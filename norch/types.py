@@ -258,6 +258,18 @@ class Count(int):
     __call__ = int.__int__  # an int itself
 
 
+class SymInt:
+    """What PyTorch's compiler leaves open as a size. norch has none: `isinstance(size, SymInt)` is False."""
+
+
+class SymFloat:
+    """A number that PyTorch's compiler leaves open, of which norch has none."""
+
+
+class SymBool:
+    """A condition that PyTorch's compiler leaves open, of which norch has none."""
+
+
 # PyTorch's names, for annotations
 Number = Union[int, float, bool]
 Device = Union[str, int, None]

@@ -20,8 +20,9 @@ from ..operation import check_tensor, mode, own, wrap
 from ..threads import holding, shared_lock
 from ..types import contiguous_format, shown
 from .derivatives.joining import stack
-from .function import FREED, AccumulateGrad, Edge, Function, Gradients
+from .function import FREED, AccumulateGrad, Edge, Function, GradientEdge, Gradients
 from .hooks import Hooks
+from .node_hooks import through_posthooks, through_prehooks
 from .saved import unpacked
 
 if TYPE_CHECKING:
@@ -31,10 +32,12 @@ Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edg
 Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have reached it
 Waiting = list[tuple[float, Function]]  # the same nodes as a heap in which the youngest comes first
 Turns = dict[Function, float]  # leaf -> the age at which its turn comes, if not its own
-Tensors = Union["Tensor", Sequence["Tensor"]]
+Tensors = Union["Tensor", GradientEdge, Sequence[Union["Tensor", GradientEdge]]]
 
 # of the walk, without and with a graph of its own; gradients have the dtypes of the forward
-_MODES: list[Any] = [((mode, {"enabled": recorded, "autocast": {}, "asked": None}),) for recorded in (False, True)]
+_MODES: list[Any] = [
+    ((mode, {"enabled": recorded, "autocast": {}, "asked": None, "starts": None}),) for recorded in (False, True)
+]
 _accumulating = shared_lock()
 
 
@@ -65,6 +68,7 @@ def _walk(
 ) -> Arrived:
     oldest = min((node.age for node in wanted or ()), default=0)  # nothing behind it is asked for
     needed = mode.asked = None if wanted is None else _needed(starts, wanted, oldest)
+    mode.starts = starts
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
@@ -112,6 +116,11 @@ def _walk(
     return found
 
 
+def visited() -> set[Function]:
+    """The nodes that the walk of this thread visits: for a hook."""
+    return set(_reached(mode.starts)) if mode.asked is None else mode.asked
+
+
 def _reached(starts: Flow) -> list[Function]:
     """The nodes that `starts` depend on, the oldest first: the operands of an operation are older than it is."""
     reached: set[Function] = set()
@@ -150,6 +159,8 @@ def _needed(starts: Flow, wanted: set[Function], oldest: float) -> set[Function]
 def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
     """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
     kind, edges = type(node), node.edges
+    if node.around is not None and node.around.before:
+        gradient = through_prehooks(node, gradient)
     rule = kind.backward if create_graph or kind.fused is None else kind.fused
     results = rule(node, gradient)  # a method of the class, or a static method of a custom operation
     if not isinstance(results, (list, tuple)):
@@ -161,6 +172,8 @@ def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
             part if part is None or target is None or x is None else part._sum_to(x)
             for target, part, x in zip(edges, results, node.input)
         ]
+    if node.around is not None:
+        results = through_posthooks(node, results, gradient)
     return zip(edges, results)
 
 
@@ -230,7 +243,7 @@ def _finish(leaf: Function, gradient: Tensor, given: set[int]) -> None:
     tensor = None if leaf.result is None else leaf.result()
     if tensor is not None and leaf.after is not None:
         for hook in list(leaf.after.values()):
-            hook(tensor)
+            hook(tensor, gradient)
 
 
 # ---- What runs when backward is over ----------------------------------------------------------------------------
@@ -343,10 +356,16 @@ def grad(
             own(gradient)
     if materialize_grads:
         gradients = [
-            x.zeros_like().requires_grad_(create_graph) if part is None else part
+            _zeros_of(x).requires_grad_(create_graph) if part is None else part
             for x, part in zip(_listed(inputs), gradients)
         ]
     return tuple(gradients)
+
+
+def _zeros_of(x: Any) -> Tensor:
+    if isinstance(x, GradientEdge):
+        raise RuntimeError("grad: materialize_grads cannot be used with a GradientEdge, which does not know its tensor")
+    return x.zeros_like()
 
 
 def _rows_of(batches: Tensor | Gradients | None) -> list[list[Tensor]]:
@@ -359,10 +378,15 @@ def _rows_of(batches: Tensor | Gradients | None) -> list[list[Tensor]]:
 
 
 def _listed(tensors: Tensors) -> list[Tensor]:
-    listed = [tensors] if isinstance(tensors, operation.Tensor) else list(tensors)
+    listed: list[Any] = [tensors] if isinstance(tensors, (operation.Tensor, GradientEdge)) else list(tensors)
     for tensor in listed:
-        check_tensor(tensor, "the graph")
+        if not isinstance(tensor, GradientEdge):
+            check_tensor(tensor, "the graph")
     return listed
+
+
+def _edge_of(x: Any) -> Function | None:
+    return x.node if isinstance(x, GradientEdge) else x._edge
 
 
 def _edges_of(inputs: Tensors, name: str) -> list[Function]:
@@ -370,7 +394,7 @@ def _edges_of(inputs: Tensors, name: str) -> list[Function]:
     listed = _listed(inputs)
     if not listed:
         raise RuntimeError(f"{name}: expected at least one input, got none")
-    edges = [x._edge for x in listed if x._edge is not None]
+    edges = [edge for edge in map(_edge_of, listed) if edge is not None]
     if len(edges) < len(listed):
         raise RuntimeError(f"{name}: expected inputs that require gradients, got one that does not")
     return edges
@@ -387,11 +411,15 @@ def _starts(tensors: Tensors, gradients: Tensor | Gradients | None) -> tuple[Flo
         gradients = [gradients]
     if len(gradients) != len(tensors):
         raise RuntimeError(f"got {len(gradients)} gradients for {len(tensors)} tensors")
-    starts = [(tensor._edge, _start_of(tensor, gradient)) for tensor, gradient in zip(tensors, gradients)]
+    starts = [(_edge_of(tensor), _start_of(tensor, gradient)) for tensor, gradient in zip(tensors, gradients)]
     return starts, {id(gradient) for gradient in gradients}
 
 
-def _start_of(tensor: Tensor, gradient: Tensor | None) -> Tensor:
+def _start_of(tensor: Any, gradient: Tensor | None) -> Tensor:
+    if isinstance(tensor, GradientEdge):
+        if not isinstance(gradient, operation.Tensor):
+            raise RuntimeError("a GradientEdge does not know its tensor: backward from it needs a gradient")
+        return gradient
     if tensor._edge is None:
         raise RuntimeError(
             "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate "

@@ -8,7 +8,7 @@ in functions.py and derivatives/; engine.py walks over the graph; operation.py r
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Hashable, Optional, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Hashable, NamedTuple, Optional, Sequence, TypeVar
 from weakref import WeakSet, ref
 
 from .. import operation
@@ -16,7 +16,7 @@ from .._C import Number, lib, write_clock
 from ..arguments import flags
 from ..operation import edge, mode, next_age, record, wrap
 from ..packing import filled
-from .hooks import HookHandle, Hooks
+from .hooks import HookHandle, HookMethods, Hooks, call_with_gradient, call_with_leaf, call_with_tuple
 from .mode import no_grad
 from .saved import Packed, pack
 
@@ -59,7 +59,7 @@ class _Output:
         return result
 
 
-class Function:
+class Function(HookMethods):
     """A node of the graph.
 
     `input` are the operands as they were given. `edges` say where the gradient of each goes: to the Function that
@@ -108,7 +108,6 @@ class Function:
     result: ref[Tensor] | None = None
 
     grad: Tensor | None = None  # the `.grad` of the result
-    hooks: Hooks | None = None
     after: Hooks | None = None  # of a leaf: called when `.grad` holds all that a backward adds to it
     freed = False
     packed: dict[str, Any] | None = None  # what hooks of saved tensors packed (saved.py)
@@ -157,11 +156,6 @@ class Function:
         return saved
 
     # ---- What the rest of autograd asks
-
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
-        """Call `hook(gradient)` when the gradient of the result is known; what it returns replaces the gradient."""
-        self.hooks = self.hooks or Hooks()
-        return HookHandle(self.hooks, hook)
 
     def save(self, result: Tensor) -> None:
         """Keep the result's values, and let go of the operands, as the class says."""
@@ -236,7 +230,7 @@ class Function:
         if self.freed:
             raise RuntimeError(FREED)
         name = type(self).__name__
-        return tuple(saved.tensor(name) if isinstance(saved, _Saved) else saved for saved in self._saved)
+        return tuple(saved.tensor(name) if isinstance(saved, SavedTensor) else saved for saved in self._saved)
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
@@ -290,10 +284,26 @@ class AccumulateGrad(Function):
         """The leaf."""
         return None if self.result is None else self.result()
 
+    def register_hook(self, fn: Callable[[Gradients, Gradients], object]) -> HookHandle:
+        """Call `fn((), (gradient,))` in backward as soon as the leaf's `.grad` is complete."""
+        return self._register_after(fn, call_with_gradient)
+
+    def register_prehook(self, fn: Callable[[Gradients], Gradients | None]) -> HookHandle:
+        """Call `fn((gradient,))` before the leaf gets its gradient; the tuple that it returns replaces it."""
+        self.hooks = self.hooks or Hooks()
+        handle = HookHandle(self.hooks, fn)
+        self.hooks[handle.id] = functools.partial(call_with_tuple, fn)
+        return handle
+
     def register_after(self, hook: Callable[[Tensor], None]) -> HookHandle:
         """Call `hook(leaf)` in backward as soon as the leaf's `.grad` is complete."""
+        return self._register_after(hook, call_with_leaf)
+
+    def _register_after(self, hook: Callable[..., object], call: Callable[..., object]) -> HookHandle:
+        """A hook that is called as call(hook, leaf, gradient)."""
         self.after = Hooks() if self.after is None else self.after
         handle = HookHandle(self.after, hook)
+        self.after[handle.id] = functools.partial(call, hook)
         if AccumulateGrad.awaited is None:
             AccumulateGrad.awaited = WeakSet()
         AccumulateGrad.awaited.add(self)
@@ -318,12 +328,15 @@ class MultiOutput(Function):
     It is made before its outputs, so it is older than they are, and backward reaches it last.
     """
 
+    outputs_count: int = 0
+
     def __init__(self, edges: Sequence[Edge]) -> None:
         self.edges = edges
         self.age = next_age()
 
     def record_outputs(self, outputs: Sequence[Tensor]) -> None:
         """Make the tensors the outputs 0, 1, ... of this node."""
+        self.outputs_count = len(outputs)
         for i, output in enumerate(outputs):
             record(output, OutputBackward(i), (self,))
         if mode.hooks_of_saved is not None:
@@ -341,11 +354,25 @@ class OutputBackward(Function):
     def backward(self, gradient: Tensor) -> Sequence[object]:
         return [OutputGradients({self.key: gradient})]
 
+    def register_hook(self, fn: Callable[[Gradients, Gradients], Gradients | None]) -> HookHandle:
+        """As a hook of the operation, whose node PyTorch gives to each of its results."""
+        return self._operation().register_hook(fn)
+
+    def register_prehook(self, fn: Callable[[Gradients], Gradients | None]) -> HookHandle:
+        """As a hook of the operation, whose node PyTorch gives to each of its results."""
+        return self._operation().register_prehook(fn)
+
+    def _operation(self) -> Function:
+        node = self.edges[-1] if self.edges else None
+        if node is None:
+            raise RuntimeError(FREED)
+        return node
+
 
 # ---- Custom operations ---------------------------------------------------------------------------------------------
 
 
-class _Saved:
+class SavedTensor:
     """A tensor that `save_for_backward` kept. Of a result only the values: a strong reference would be a cycle."""
 
     def __init__(self, tensor: Tensor, node: Function | None) -> None:
@@ -379,6 +406,7 @@ class CustomBackward(Function):
         self.input = tuple(x if isinstance(x, operation.Tensor) else None for x in args)
         self.age = next_age()
         # what the zeros for an unused output are made of
+        self.outputs_count = len(outputs)
         self.kinds = [(y.shape, y.dtype, y.device) if isinstance(y, operation.Tensor) else None for y in outputs]
 
     def backward(self, gradient: Any) -> Sequence[Any]:
@@ -397,6 +425,10 @@ class CustomBackward(Function):
                 name = type(self.ctx).__name__
                 raise RuntimeError(f"{name}.backward must return Tensors or None, got {type(part).__name__}")
         return results
+
+    def tensor_operands(self) -> Sequence[int]:
+        """The arguments that are tensors: hooks of the node see the gradients of these alone."""
+        return [i for i, x in enumerate(self.input) if x is not None]
 
     def __getattr__(self, name: str) -> Any:
         """What `forward` left on its ctx, which in PyTorch is this node."""
@@ -442,7 +474,7 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
         if output._base is not None and output._base._views is not None:
             output._base._views.outlived = True  # forward made a view, which no write to its base may go past
         record(made[i], target, edges)
-    ctx._saved = [_Saved(t, nodes.get(id(t))) if isinstance(t, operation.Tensor) else t for t in ctx._saved]
+    ctx._saved = [SavedTensor(t, nodes.get(id(t))) if isinstance(t, operation.Tensor) else t for t in ctx._saved]
     return made
 
 
@@ -489,6 +521,14 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         return made if several is results else made[0]
 
     return call
+
+
+class GradientEdge(NamedTuple):
+    """The place of a graph where the gradient of a tensor arrives, which outlives the tensor."""
+
+    node: Function
+    output_nr: int = 0
+    ownership_token: Function | None = None
 
 
 FunctionCtx = Function  # the `ctx` of a custom operation is its node

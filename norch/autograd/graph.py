@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Sequence
 
+from .. import operation
+from .._C import lib
 from ..guards import Guard
-from ..operation import mode, refuse_recording
+from ..operation import check_tensor, refuse_recording
+from .engine import visited
 from .function import Function as Node
+from .function import GradientEdge
+from .hooks import HookHandle
 
-__all__ = ["Node", "disable_saved_tensors_hooks", "save_on_cpu", "saved_tensors_hooks"]
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+__all__ = [
+    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip
 
 
 class saved_tensors_hooks(Guard):
@@ -25,13 +36,13 @@ class saved_tensors_hooks(Guard):
     """
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        super().__init__((mode, {"hooks_of_saved": (pack_hook, unpack_hook)}))
+        super().__init__((operation.mode, {"hooks_of_saved": (pack_hook, unpack_hook)}))
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> Any:
         """Raises RuntimeError inside of `disable_saved_tensors_hooks`."""
-        if mode.refuses_hooks_of_saved is not None:
-            raise RuntimeError(mode.refuses_hooks_of_saved)
+        if operation.mode.refuses_hooks_of_saved is not None:
+            raise RuntimeError(operation.mode.refuses_hooks_of_saved)
         refuse_recording("saved tensors were packed by hooks")
         return super().__enter__()
 
@@ -56,4 +67,106 @@ def disable_saved_tensors_hooks(error_message: str) -> Guard:
     >>> with norch.autograd.graph.disable_saved_tensors_hooks("not here"):
     ...     y = norch.ones(1, requires_grad=True).exp()
     """
-    return Guard((mode, {"refuses_hooks_of_saved": error_message}))
+    return Guard((operation.mode, {"refuses_hooks_of_saved": error_message}))
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The place in the graph where the gradient of a tensor arrives; `autograd.grad` and `backward` take it for one.
+
+    Raises RuntimeError for a tensor that requires no gradient.
+
+    >>> x = norch.ones(2, requires_grad=True)
+    >>> y = 2 * x
+    >>> edge = norch.autograd.graph.get_gradient_edge(y)
+    >>> norch.autograd.grad(y.sum(), edge)
+    (tensor([1., 1.]),)
+    """
+    node = check_tensor(tensor, "get_gradient_edge")._edge
+    if node is None:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    return GradientEdge(node)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Note that a tensor was written in place by something that norch does not know of; or each of several.
+
+    >>> x = norch.ones(2)
+    >>> norch.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
+    for x in [tensor] if isinstance(tensor, operation.Tensor) else tensor:
+        lib.mark_as_written(check_tensor(x, "increment_version")._ptr)
+
+
+class _Handles(HookHandle):
+    """The handle of several hooks."""
+
+    def __init__(self, handles: Sequence[HookHandle]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> Any:
+        return self.handles
+
+    def __setstate__(self, state: Any) -> None:
+        self.handles = state
+
+
+class _Gathered:
+    """What the hooks of several tensors have seen of the walk that runs."""
+
+    def __init__(self, nodes: Sequence[Node], fn: Callable[[Any], object]) -> None:
+        self.nodes, self.fn = nodes, fn
+        self.walk: Any = None  # what tells it from other walks
+        self.gradients: list[Any] = []
+        self.missing = 0
+
+    def all(self, index: int) -> Callable[[Tensor], None]:
+        """The hook of one tensor, which calls `fn` if it is the last to get its gradient."""
+
+        def hook(gradient: Tensor) -> None:
+            if operation.mode.starts is not self.walk:
+                self.walk, self.gradients = operation.mode.starts, [None] * len(self.nodes)
+                reached = visited()
+                self.missing = sum(node in reached for node in self.nodes)
+            self.gradients[index] = gradient
+            self.missing -= 1
+            if self.missing == 0:
+                gradients, self.walk, self.gradients = self.gradients, None, []
+                self.fn(gradients)
+
+        return hook
+
+    def any(self, gradient: Tensor) -> None:
+        """The hook of each tensor, which calls `fn` if it is the first to get its gradient."""
+        if operation.mode.starts is not self.walk:
+            self.walk = operation.mode.starts
+            self.fn(gradient)
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[[Any], object], *, mode: Literal["all", "any"] = "all"
+) -> HookHandle:
+    """Call `fn(gradients)` in backward when the gradients of all `tensors` are known: None for those without one.
+
+    A tensor that this backward does not reach is not waited for. With `mode="any"`, `fn` gets the first gradient.
+    Raises RuntimeError for a tensor that requires no gradient, ValueError for another mode.
+
+    >>> a, b = norch.ones(1, requires_grad=True), norch.ones(1, requires_grad=True)
+    >>> handle = norch.autograd.graph.register_multi_grad_hook([a, b], print)
+    >>> (2 * a + 3 * b).backward()
+    [tensor([2.]), tensor([3.])]
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        gathered = _Gathered([], fn)
+        return _Handles([x.register_hook(gathered.any) for x in tensors if x.requires_grad])
+    gathered = _Gathered([get_gradient_edge(x).node for x in tensors], fn)
+    return _Handles([x.register_hook(gathered.all(i)) for i, x in enumerate(tensors)])

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 from weakref import ref
 
 from .. import operation
 
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+Gradients = Sequence[Optional["Tensor"]]
+
 
 class Hooks(dict[int, Callable[..., Any]]):
     """The hooks of a tensor, node or module in the order of their calls. (A dict that can be referenced weakly.)"""
+
+
+class NodeHooks:
+    """Hooks of a node: `before` its rule for the gradients of its results, `after` it for those of its operands."""
+
+    def __init__(self) -> None:
+        self.before, self.after = Hooks(), Hooks()
 
 
 class HookHandle:
@@ -57,3 +69,59 @@ class HookHandle:
     def __del__(self) -> None:
         if self._entered:  # an interrupt may have come between the end of the block and `__exit__`
             self.remove()
+
+
+class HookMethods:
+    """The hooks of a node: of its result, and of its rule."""
+
+    hooks: Hooks | None = None  # of the result: called when its gradient is known
+    around: NodeHooks | None = None
+
+    def register_gradient_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+        """Call `hook(gradient)` when the gradient of the result is known; what it returns replaces the gradient."""
+        self.hooks = self.hooks or Hooks()
+        return HookHandle(self.hooks, hook)
+
+    def register_hook(self, fn: Callable[[Gradients, Gradients], Gradients | None]) -> HookHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the rule of this node; what it returns replaces `grad_inputs`.
+
+        Both are tuples, in which None stands for no gradient.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> y = x.exp()
+        >>> handle = y.grad_fn.register_hook(lambda grad_inputs, grad_outputs: (10 * grad_outputs[0],))
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([10., 10.])
+        """
+        self.around = self.around or NodeHooks()
+        return HookHandle(self.around.after, fn)
+
+    def register_prehook(self, fn: Callable[[Gradients], Gradients | None]) -> HookHandle:
+        """Call `fn(grad_outputs)` before the rule of this node; the tuple that it returns replaces `grad_outputs`.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> y = 2 * x
+        >>> handle = y.grad_fn.register_prehook(lambda grad_outputs: (10 * grad_outputs[0],))
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([20., 20.])
+        """
+        self.around = self.around or NodeHooks()
+        return HookHandle(self.around.before, fn)
+
+
+# ---- The hooks of a leaf, all of which the walk calls with the leaf and its gradient --------------------------------
+
+
+def call_with_leaf(hook: Callable[[Tensor], object], leaf: Tensor, _: Tensor) -> None:
+    hook(leaf)
+
+
+def call_with_gradient(hook: Callable[[Gradients, Gradients], object], _: Tensor, gradient: Tensor) -> None:
+    hook((), (gradient,))
+
+
+def call_with_tuple(hook: Callable[[Gradients], Gradients | None], gradient: Tensor) -> Tensor | None:
+    replaced = hook((gradient,))
+    return gradient if replaced is None else replaced[0]

@@ -61,6 +61,9 @@ class ModuleOutputBackward(OutputBackward):
     def backward(self, gradient: Tensor) -> Sequence[object]:
         return [gradient, *super().backward(gradient)]
 
+    def _operation(self) -> Function:
+        return self.edges[0] or super()._operation()
+
 
 class ModuleOutputs(MultiOutput):
     """The outputs of a module whose hooks see, and may replace, their gradients once all of them are known."""
@@ -68,7 +71,7 @@ class ModuleOutputs(MultiOutput):
     calls_hook = True
 
     def __init__(self, outputs: Sequence[Any], hook: Callable[[Gradients], Gradients]) -> None:
-        self.count, self.hook = len(outputs), hook
+        self.outputs_count, self.hook = len(outputs), hook
         self.tracked = [i for i, y in enumerate(outputs) if _has_graph(y)]
         super().__init__([outputs[i]._edge for i in self.tracked])
 
@@ -77,7 +80,7 @@ class ModuleOutputs(MultiOutput):
         return [_behind(y, OutputBackward(i), (self,)) if _has_graph(y) else y for i, y in enumerate(outputs)]
 
     def backward(self, gradients: OutputGradients) -> Gradients:
-        replaced = self.hook(tuple(gradients.get(i) for i in range(self.count)))
+        replaced = self.hook(tuple(gradients.get(i) for i in range(self.outputs_count)))
         return [replaced[i] for i in self.tracked]
 
 

@@ -35,8 +35,10 @@ API const char* instruction_set_error();    // why NORCH_ISA cannot be followed,
 API int32_t device_count();                 // CUDA devices; 0 without a driver, or in a build without CUDA
 API int32_t has_cuda();                     // 1 if this build has CUDA kernels
 API const char* cuda_name(int32_t device);  // as the driver calls it; null after an error
-API int synchronize(int32_t device);        // waits until all work queued on a CUDA device is done
-API uint64_t stream_of(int32_t device);     // the CUDA stream that norch's work is queued on; 0 after an error
+// Its compute capability (two numbers), multiprocessors, threads of a warp, bytes of memory, and those not in use.
+API int cuda_numbers(int32_t device, int64_t* numbers);
+API int synchronize(int32_t device);     // waits until all work queued on a CUDA device is done
+API uint64_t stream_of(int32_t device);  // the CUDA stream that norch's work is queued on; 0 after an error
 API int let_stream_wait(int32_t device, uint64_t stream);  // a stream of another library, for norch's work so far
 API void empty_device_cache();  // gives memory of CUDA devices that no tensor uses back to the driver
 API const char* why_no_cuda();  // how the library was built, or what the driver said

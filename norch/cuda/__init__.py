@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Iterator
+from ctypes import c_int64
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 from .. import _C
 from .._C import lib, raise_error
@@ -79,6 +80,55 @@ def get_device_name(device: str | int | None = None) -> str:
     True
     """
     return (lib.cuda_name(_number(device)) or raise_error()).decode(errors="replace")
+
+
+class _Properties(NamedTuple):
+    """What the driver says of a device."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+    warp_size: int
+
+
+def get_device_properties(device: str | int | None = None) -> _Properties:
+    """Its name, compute capability, memory in bytes and multiprocessors. Raises RuntimeError if there is no device.
+
+    >>> norch.cuda.get_device_properties().warp_size if norch.cuda.is_available() else 32
+    32
+    """
+    major, minor, processors, warp, total, _ = _numbers(device)
+    return _Properties(get_device_name(device), major, minor, total, processors, warp)
+
+
+def get_device_capability(device: str | int | None = None) -> tuple[int, int]:
+    """The compute capability of a device, major and minor. Raises RuntimeError if there is no device.
+
+    >>> (norch.cuda.get_device_capability() if norch.cuda.is_available() else (8, 0)) >= (3, 0)
+    True
+    """
+    major, minor, *_ = _numbers(device)
+    return major, minor
+
+
+def mem_get_info(device: str | int | None = None) -> tuple[int, int]:
+    """The bytes of memory on a device that nobody uses, and all. Raises RuntimeError if there is no device.
+
+    >>> idle, total = norch.cuda.mem_get_info() if norch.cuda.is_available() else (0, 0)
+    >>> idle <= total
+    True
+    """
+    *_, total, idle = _numbers(device)
+    return idle, total
+
+
+def _numbers(device: str | int | None) -> list[int]:
+    found = (c_int64 * 6)()
+    if lib.cuda_numbers(_number(device), found) != 0:
+        raise_error()
+    return list(found)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

@@ -12,7 +12,7 @@ from . import constraints
 from .continuous import Normal
 from .discrete import Categorical, _TwoOutcomes
 from .distribution import Distribution
-from .transforms import ExpTransform, SigmoidTransform, StickBreakingTransform, Transform
+from .transforms import ComposeTransform, ExpTransform, SigmoidTransform, StickBreakingTransform, Transform
 from .utils import broadcast_all, clamp_probs, softplus, sum_rightmost
 
 
@@ -91,25 +91,28 @@ class TransformedDistribution(Distribution):
         self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
         if not all(isinstance(transform, Transform) for transform in self.transforms):
             raise ValueError(f"transforms must be a Transform or a list of Transforms, got {shown(transforms)}")
-        events = max([len(base_distribution.event_shape), *[t.event_dim for t in self.transforms]])
-        more = events - len(base_distribution.event_shape)
-        self.base_dist = Independent(base_distribution, more, False) if more else base_distribution
-        shape = self._shape_after((*self.base_dist.batch_shape, *self.base_dist.event_shape))
-        count = len(shape) - events
+        base = base_distribution
+        whole, own = ComposeTransform(self.transforms), len(base.event_shape)
+        takes, gives = whole.domain.event_dim, whole.codomain.event_dim
+        before = (*base.batch_shape, *base.event_shape)
+        if len(before) < takes:
+            raise ValueError(
+                f"base_distribution needs to have shape with size at least {takes}, but got {Size(before)}."
+            )
+        shape = tuple(whole.forward_shape(before))
+        wider = tuple(whole.inverse_shape(shape))  # parameters of the transforms may be batches
+        if wider != before:
+            base = base.expand(wider[: len(wider) - own])
+        self.base_dist = Independent(base, takes - own, False) if takes > own else base
+        count = len(shape) - max(gives, own + gives - takes)
         super().__init__(shape[:count], shape[count:], validate_args=validate_args)
-
-    def _shape_after(self, shape: Sequence[int]) -> Sequence[int]:
-        for transform in self.transforms:
-            parameters = [v for v in vars(transform).values() if isinstance(v, Tensor)]
-            for parameter in parameters:
-                shape = tuple((parameter.detach() + parameter.new_zeros(shape)).shape)
-            shape = transform.forward_shape(shape)
-        return tuple(shape)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> TransformedDistribution:
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made.base_dist = self.base_dist.expand(batch_shape)
+        whole = ComposeTransform(self.transforms)
+        shape = whole.inverse_shape((*batch_shape, *self._event_shape))
+        made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         made._batch_shape = Size(batch_shape)
         return made
 
@@ -141,7 +144,8 @@ class TransformedDistribution(Distribution):
         total: Any = 0.0
         for transform in reversed(self.transforms):
             x = transform.inv(y)
-            total = total - sum_rightmost(transform.log_abs_det_jacobian(x, y), events - transform.event_dim)
+            events += transform.domain.event_dim - transform.codomain.event_dim
+            total = total - sum_rightmost(transform.log_abs_det_jacobian(x, y), events - transform.domain.event_dim)
             y = x
         return total + sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
 

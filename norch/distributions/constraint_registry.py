@@ -79,6 +79,30 @@ for _constraint in (constraints.positive_definite, constraints.positive_semidefi
     transform_to.register(_constraint, lambda constraint: transforms.PositiveDefiniteTransform())
 
 
+for _registry in (biject_to, transform_to):
+    _registry.register(constraints.corr_cholesky, lambda constraint: transforms.CorrCholeskyTransform())
+
+
+@biject_to.register(constraints.cat)
+def _biject_to_cat(constraint: Any) -> Transform:
+    return transforms.CatTransform([biject_to(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
+
+
+@transform_to.register(constraints.cat)
+def _transform_to_cat(constraint: Any) -> Transform:
+    return transforms.CatTransform([transform_to(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
+
+
+@biject_to.register(constraints.stack)
+def _biject_to_stack(constraint: Any) -> Transform:
+    return transforms.StackTransform([biject_to(c) for c in constraint.cseq], constraint.dim)
+
+
+@transform_to.register(constraints.stack)
+def _transform_to_stack(constraint: Any) -> Transform:
+    return transforms.StackTransform([transform_to(c) for c in constraint.cseq], constraint.dim)
+
+
 @biject_to.register(constraints.independent)
 def _biject_to_independent(constraint: Any) -> Transform:
     return transforms.IndependentTransform(biject_to(constraint.base), constraint.count)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 from ..functions.creation import full
+from ..functions.joining import cat as join
+from ..functions.joining import stack as join_slices
+from ..functions.promotion import finfo
 from ..linalg.factorizations import cholesky_ex, eigvalsh
+from ..operation import check_kind
 from ..tensor import Tensor
 from ..types import bool_
+
+__all__ = [
+    "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
+    "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent",
+    "less_than", "lower_cholesky", "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot",
+    "positive", "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex",
+    "square", "stack", "symmetric", "unit_interval",
+]  # fmt: skip
 
 
 class Constraint:
@@ -165,12 +177,25 @@ class _Multinomial(Constraint):
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
+class _LowerTriangular(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Tensor:
+        return (value.tril() == value).flatten(-2).all(-1)
+
+
 class _LowerCholesky(Constraint):
     event_dim = 2
 
     def check(self, value: Any) -> Tensor:
-        lower = (value.tril() == value).flatten(-2).all(-1)
-        return lower & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+        return lower_triangular.check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+
+
+class _CorrCholesky(_LowerCholesky):
+    def check(self, value: Any) -> Tensor:
+        tolerance = finfo(value.dtype).eps * value.shape[-1] * 10
+        unit = ((value.detach().norm(dim=-1) - 1).abs() <= tolerance).all(-1)
+        return super().check(value) & unit
 
 
 class _Square(Constraint):
@@ -217,6 +242,51 @@ class _Independent(Constraint):
         return result.flatten(-self.count).all(-1) if self.count else result
 
 
+class _Parts(Constraint):
+    """Constraints of the parts of a value along a dimension."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        self.cseq, self.dim = [check_kind(c, Constraint, type(self).__name__[1:].lower()) for c in cseq], dim
+        self.is_discrete = any(c.is_discrete for c in self.cseq)
+        self.event_dim = max(c.event_dim for c in self.cseq)
+
+
+class _Cat(_Parts):
+    """Constraints of parts that `cat` would join, of the sizes `lengths` (default 1).
+
+    >>> c = norch.distributions.constraints
+    >>> c.cat([c.positive, c.real], lengths=[1, 2]).check(norch.tensor([-1.0, -1.0, 2.0]))
+    tensor([False,  True,  True])
+    """
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise ValueError(f"cat: {len(self.lengths)} lengths for {len(self.cseq)} constraints")
+
+    def check(self, value: Any) -> Tensor:
+        parts = value.split(self.lengths, self.dim)
+        return join([c.check(part) for c, part in zip(self.cseq, parts)], self.dim)
+
+
+class _Stack(_Parts):
+    """Constraints of slices that `stack` would join.
+
+    >>> c = norch.distributions.constraints
+    >>> c.stack([c.positive, c.real]).check(norch.tensor([-1.0, -1.0]))
+    tensor([False,  True])
+    """
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        super().__init__(cseq, dim)
+        if dim + self.event_dim < 0:
+            self.event_dim += 1
+
+    def check(self, value: Any) -> Tensor:
+        return join_slices([c.check(part) for c, part in zip(self.cseq, value.unbind(self.dim))], self.dim)
+
+
 class _Dependent(Constraint):
     """A constraint that depends on other parameters: it is not checked."""
 
@@ -243,7 +313,17 @@ class dependent_property(property):
         return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
 
 
+def is_dependent(constraint: Any) -> bool:
+    """Whether a constraint depends on other values, and cannot be checked alone.
+
+    >>> norch.distributions.constraints.is_dependent(norch.distributions.constraints.real)
+    False
+    """
+    return isinstance(constraint, (_Dependent, dependent_property))
+
+
 independent = _Independent
+cat, stack = _Cat, _Stack
 dependent = _Dependent()
 real = _Real()
 real_vector = _Independent(real, 1)
@@ -255,9 +335,10 @@ nonnegative_integer = _IntegerGreaterThan(0)
 unit_interval = _Interval(0.0, 1.0)
 simplex = _Simplex()
 one_hot = _OneHot()
-lower_cholesky = _LowerCholesky()
+lower_triangular, lower_cholesky, corr_cholesky = _LowerTriangular(), _LowerCholesky(), _CorrCholesky()
 square, symmetric = _Square(), _Symmetric()
 positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()
+_IndependentConstraint, _DependentProperty = _Independent, dependent_property  # PyTorch's names
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 interval, half_open_interval = _Interval, _HalfOpenInterval
 integer_interval, multinomial = _IntegerInterval, _Multinomial

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 from ..functions.random import rand, randn
 from ..tensor import Tensor
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, ExponentialFamily
 from .utils import EULER, LOG_2PI, broadcast_all, smallest_step
 
 
@@ -35,7 +35,7 @@ class _LocScale(Distribution):
         return u.clamp(min=smallest_step(u) / 4)
 
 
-class Normal(_LocScale):
+class Normal(_LocScale, ExponentialFamily):
     """The normal distribution of mean `loc` and standard deviation `scale`.
 
     >>> normal = norch.distributions.Normal(0.0, 1.0)
@@ -198,7 +198,80 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class GeneralizedPareto(Distribution):
+    """The tail of a distribution from `loc` on, of width `scale`; heavy if `concentration` is above 0, ending below 0.
+
+    >>> norch.distributions.GeneralizedPareto(0.0, 1.0, 0.0).cdf(norch.tensor(1.0))
+    tensor(0.6321)
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        """The values from `loc` to the end."""
+        end = self.loc - self.scale / self.concentration
+        return constraints.interval(self.loc, (self.concentration < 0)._choose(end, math.inf))
+
+    mode = property(lambda self: self.loc)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean; NaN for a concentration of 1 or more."""
+        c = self.concentration
+        return (c < 1)._choose(self.loc + self.scale / (1 - (c < 1)._choose(c, 0.5)), math.nan)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance; NaN for a concentration of 1/2 or more."""
+        c = (self.concentration < 0.5)._choose(self.concentration, 0.25)
+        variance = self.scale.pow(2) / ((1 - c).pow(2) * (1 - 2 * c))
+        return (self.concentration < 0.5)._choose(variance, math.nan)
+
+    def _concentration(self) -> tuple[Tensor, Tensor]:
+        """Where it is 0, and 1 in these places."""
+        zero = self.concentration.isclose(self.concentration.zeros_like())
+        return zero, zero._choose(1.0, self.concentration)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._check_value(value)
+        zero, c = self._concentration()
+        z = (value - self.loc) / self.scale
+        y = 1 / c + 1
+        return -self.scale.log() - zero._choose(z, (y == 0)._choose(0.0, y * (c * z).log1p()))
+
+    def log_survival_function(self, value: Tensor) -> Tensor:
+        """The logarithm of the probability of more than a value."""
+        self._check_value(value)
+        zero, c = self._concentration()
+        z = (value - self.loc) / self.scale
+        return zero._choose(-z, -(c * z).log1p() / c)
+
+    def log_cdf(self, value: Tensor) -> Tensor:
+        """The logarithm of the probability of at most a value."""
+        return (-self.log_survival_function(value).exp()).log1p()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return self.log_cdf(value).exp()
+
+    def icdf(self, value: Tensor) -> Tensor:
+        zero, c = self._concentration()
+        log = (-value).log1p()
+        return zero._choose(self.loc - self.scale * log, self.loc + self.scale / c * (-c * log).expm1())
+
+    def entropy(self) -> Tensor:
+        return self.scale.log() + self.concentration + 1
+
+
+class Exponential(ExponentialFamily):
     """The time to the next of events that come at a rate: density rate exp(-rate x).
 
     >>> norch.distributions.Exponential(2.0).mean

@@ -13,7 +13,7 @@ from ..nn.functional import binary_cross_entropy_with_logits, one_hot
 from ..tensor import Tensor
 from ..types import int64
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, ExponentialFamily
 from .gamma import Gamma
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, smallest_step, softplus
 
@@ -67,7 +67,7 @@ class _TwoOutcomes(_ByProbability):
         super().__init__(self._param.shape, validate_args=validate_args)
 
 
-class Bernoulli(_TwoOutcomes):
+class Bernoulli(_TwoOutcomes, ExponentialFamily):
     """1 with probability `probs`, else 0.
 
     >>> norch.distributions.Bernoulli(norch.tensor([0.25])).log_prob(norch.tensor([1.0]))
@@ -401,7 +401,7 @@ class Multinomial(_OfClasses):
         return self.total_count * self._categorical.entropy() - math.lgamma(self.total_count + 1) + repeats
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """How many events come in one unit of time, at a rate.
 
     >>> norch.distributions.Poisson(norch.tensor([2.0])).log_prob(norch.tensor([0.0]))

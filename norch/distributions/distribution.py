@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from ..arguments import flags
-from ..autograd.mode import no_grad
+from ..autograd.engine import grad
+from ..autograd.mode import enable_grad, no_grad
 from ..given import warn
 from ..operation import check_range
 from ..tensor import Tensor
@@ -46,6 +47,7 @@ class Distribution:
     def __init__(
         self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = (), validate_args: bool | None = None
     ) -> None:
+        super().__init__()  # of a module that is a distribution too
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -153,6 +155,18 @@ class Distribution:
 
     # ---- For subclasses
 
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """What the `expand` of `cls` fills: an instance whose `__init__` has not run.
+
+        Raises NotImplementedError for a subclass with an `__init__` of its own, which needs an `expand` of its own.
+        """
+        if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also "
+                "define a custom .expand() method."
+            )
+        return object.__new__(type(self)) if _instance is None else _instance
+
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
         return Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
@@ -191,6 +205,40 @@ class Distribution:
         values = ((name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__)
         parameters = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in values]
         return f"{type(self).__name__}({', '.join(parameters)})"
+
+
+class ExponentialFamily(Distribution):
+    """Base class of densities exp(t(x) . theta - F(theta) + k(x)).
+
+    A subclass defines theta, `_natural_params`, F, `_log_normalizer`, and `_mean_carrier_measure`, the mean of k.
+
+    Their entropy follows from the derivative of F (Nielsen and Nock, 2010), unless a subclass knows better.
+
+    >>> isinstance(norch.distributions.Normal(0.0, 1.0), norch.distributions.ExponentialFamily)
+    True
+    """
+
+    _mean_carrier_measure: Any = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        """theta."""
+        raise NotImplementedError
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        """F(theta)."""
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """The entropy, in nats."""
+        with enable_grad():
+            parameters = [p.detach().requires_grad_() for p in self._natural_params]
+            normalizer = self._log_normalizer(*parameters)
+            slopes = grad(normalizer.sum(), parameters, create_graph=True)
+        result = normalizer - self._mean_carrier_measure
+        for parameter, slope in zip(parameters, slopes):
+            result = result - (parameter * slope).reshape((*self._batch_shape, -1)).sum(-1)
+        return result
 
 
 def _is_lazy(cls: type, name: str) -> bool:

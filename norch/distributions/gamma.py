@@ -13,7 +13,7 @@ from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import float64
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, ExponentialFamily
 from .utils import as_value, broadcast_all, digamma
 
 
@@ -80,7 +80,7 @@ def standard_gamma(concentration: Tensor) -> Tensor:
     return _StandardGamma.apply(concentration)
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """Density rate^a x^(a - 1) e^(-rate x) / Gamma(a) of positive numbers, a the concentration.
 
     >>> norch.distributions.Gamma(norch.tensor([2.0]), norch.tensor([4.0])).mean
@@ -139,7 +139,7 @@ class Chi2(Gamma):
     df = property(lambda self: self.concentration * 2, doc="How many squares are summed.")
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Vectors of positive numbers that sum to 1, with density proportional to the product of x_i^(a_i - 1).
 
     >>> norch.distributions.Dirichlet(norch.tensor([1.0, 3.0])).mean
@@ -188,7 +188,7 @@ class Dirichlet(Distribution):
         return a.lgamma().sum(-1) - total.lgamma() - (k - total) * digamma(total) - ((a - 1) * digamma(a)).sum(-1)
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     """Density proportional to x^(a - 1) (1 - x)^(b - 1) of numbers from 0 to 1.
 
     >>> norch.distributions.Beta(norch.tensor([1.0]), norch.tensor([3.0])).mean

@@ -163,3 +163,21 @@ class LowRankMultivariateNormal(MultivariateNormal):
         loc, diag = (x.expand(*batch_shape, *x.shape[-1:]) for x in (self.loc, self.cov_diag))
         factor = self.cov_factor.expand(*batch_shape, *self.cov_factor.shape[-2:])
         return LowRankMultivariateNormal(loc, factor, diag, validate_args=False)
+
+
+# ---- PyTorch's names, which distributions of other programs import --------------------------------------------------
+
+
+def _batch_mv(bmat: Tensor, bvec: Tensor) -> Tensor:
+    """Products of matrices [..., n, n] and vectors [..., n]."""
+    return (bmat @ bvec.unsqueeze(-1)).squeeze(-1)
+
+
+def _batch_mahalanobis(bL: Tensor, bx: Tensor) -> Tensor:
+    """x^T M^-1 x for the Cholesky factors L of M."""
+    return solve_lower(bL, bx).pow(2).sum(-1)
+
+
+def _precision_to_scale_tril(P: Tensor) -> Tensor:
+    """The Cholesky factor of the inverse of P."""
+    return MultivariateNormal(P.new_zeros(P.shape[-1]), precision_matrix=P, validate_args=False).scale_tril

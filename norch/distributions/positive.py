@@ -11,7 +11,7 @@ from . import constraints
 from .composed import TransformedDistribution
 from .continuous import Cauchy, Exponential, Normal, Uniform
 from .discrete import _one_given
-from .distribution import Distribution
+from .distribution import Distribution, ExponentialFamily
 from .gamma import Gamma
 from .transforms import AffineTransform, ExpTransform, PowerTransform
 from .utils import EULER, as_value, broadcast_all, clamp_probs, smallest_step, softplus
@@ -33,6 +33,7 @@ class _Half(Distribution):
     def _both_sides(self) -> Any:
         return self._kind(0.0, self.scale, validate_args=False)
 
+    base_dist = property(lambda self: self._both_sides, doc="The distribution of x.")
     mode = property(lambda self: self.scale.zeros_like())
 
     def _converted(self, value: Any) -> Tensor:
@@ -297,7 +298,7 @@ def _series(square: Tensor, factors: Sequence[float]) -> Tensor:
     return total
 
 
-class ContinuousBernoulli(Distribution):
+class ContinuousBernoulli(ExponentialFamily):
     """Density proportional to p^x (1 - p)^(1 - x) of numbers x from 0 to 1: pixels between black and white.
 
     Between the `lims` around p = 1/2 it draws, and has the `cdf`, of a uniform distribution.

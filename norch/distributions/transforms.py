@@ -3,121 +3,33 @@
 from __future__ import annotations
 
 import math
-import operator
-from functools import reduce
 from typing import Any, Sequence
 
-from ..functions.creation import tensor
+from ..arguments import broadcast_shapes
+from ..functions.creation import eye, tensor
 from ..functions.promotion import finfo
 from ..nn import functional
-from ..operation import check_kind
 from ..tensor import Tensor
 from . import constraints
-from .utils import softplus, sum_rightmost
+from .combined_transforms import (
+    CatTransform,
+    ComposeTransform,
+    CumulativeDistributionTransform,
+    IndependentTransform,
+    ReshapeTransform,
+    StackTransform,
+)
+from .transform import Transform
+from .transform import _InverseTransform as _InverseTransform
+from .utils import softplus, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
 
-_NOT_COMPARED = ("_cache_size", "_last", "domain", "codomain", "bijective", "event_dim")
-
-
-def _same(x: Any, y: Any) -> bool:
-    return bool((x == y).all()) if isinstance(x, Tensor) or isinstance(y, Tensor) else x == y
-
-
-class Transform:
-    """y = t(x), x = t.inv(y), and the logarithm of |dy/dx|; `event_dim` dimensions of x make one value.
-
-    A subclass defines `_call`, `_inverse` and `log_abs_det_jacobian`. With `cache_size=1` the inverse of the last
-    result is the very argument.
-
-    >>> double = norch.distributions.AffineTransform(0.0, 2.0)
-    >>> double(norch.tensor(3.0)), double.inv(norch.tensor(6.0))
-    (tensor(6.), tensor(3.))
-    """
-
-    bijective = True
-    domain: constraints.Constraint = constraints.real
-    codomain: constraints.Constraint = constraints.real
-    event_dim = 0
-
-    def __init__(self, cache_size: int = 0) -> None:
-        if cache_size not in (0, 1):
-            raise ValueError("cache_size must be 0 or 1")
-        self._cache_size = cache_size
-        self._last: tuple[Any, Any] = (None, None)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """t(x)."""
-        if self._cache_size and x is self._last[0]:
-            return self._last[1]
-        y = self._call(x)
-        self._last = (x, y) if self._cache_size else (None, None)
-        return y
-
-    @property
-    def sign(self) -> Any:
-        """1 if y grows with x, -1 if it falls. Raises NotImplementedError if neither is so."""
-        raise NotImplementedError(f"{type(self).__name__} has no sign")
-
-    @property
-    def inv(self) -> Transform:
-        """The inverse transform."""
-        return _Inverse(self)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the other is of the same class, and has the same parameters."""
-        if type(self) is not type(other):
-            return False
-        own, others = ({k: v for k, v in vars(x).items() if k not in _NOT_COMPARED} for x in (self, other))
-        return own.keys() == others.keys() and all(_same(value, others[name]) for name, value in own.items())
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def _inv_call(self, y: Tensor) -> Tensor:
-        if self._cache_size and y is self._last[1]:
-            return self._last[0]
-        return self._inverse(y)
-
-    def _call(self, x: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """log |dy/dx| at x, of which y is t(x)."""
-        raise NotImplementedError
-
-    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """The shape of y for one of x."""
-        return shape
-
-    def __repr__(self) -> str:
-        return type(self).__name__ + "()"
-
-
-class _Inverse(Transform):
-    def __init__(self, transform: Transform) -> None:
-        super().__init__()
-        self._transform = transform
-        self.domain, self.codomain, self.event_dim = transform.codomain, transform.domain, transform.event_dim
-
-    @property
-    def sign(self) -> Any:
-        return self._transform.sign
-
-    @property
-    def inv(self) -> Transform:
-        return self._transform
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return self._transform._inv_call(x)
-
-    def _inv_call(self, y: Tensor) -> Tensor:
-        return self._transform(y)
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -self._transform.log_abs_det_jacobian(y, x)
-
+__all__ = [
+    "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
+    "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform", "LowerCholeskyTransform",
+    "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
+    "SoftplusTransform", "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform",
+    "identity_transform",
+]  # fmt: skip
 
 class ExpTransform(Transform):
     """y = exp(x).
@@ -259,6 +171,11 @@ class PowerTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.exponent * y / x).abs().log()
 
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
+
+    inverse_shape = forward_shape
+
 
 class AffineTransform(Transform):
     """y = loc + scale * x.
@@ -269,7 +186,9 @@ class AffineTransform(Transform):
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
-        self.loc, self.scale, self.event_dim = loc, scale, event_dim
+        self.loc, self.scale = loc, scale
+        if event_dim:
+            self.domain = self.codomain = constraints.independent(constraints.real, event_dim)
 
     @property
     def sign(self) -> Any:
@@ -286,6 +205,11 @@ class AffineTransform(Transform):
         slope = self.scale.abs().log() if isinstance(self.scale, Tensor) else math.log(abs(self.scale))
         return sum_rightmost(x.detach().zeros_like() + slope, self.event_dim)
 
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
+
+    inverse_shape = forward_shape
+
 
 class SoftmaxTransform(Transform):
     """y = softmax(x) along the last dimension, whose inverse is the logarithm; it has no volume, so no Jacobian.
@@ -295,7 +219,7 @@ class SoftmaxTransform(Transform):
     """
 
     bijective = False
-    domain, codomain, event_dim = constraints.real_vector, constraints.simplex, 1
+    domain, codomain = constraints.real_vector, constraints.simplex
 
     def _call(self, x: Tensor) -> Tensor:
         y = (x - x.amax(-1, True)).exp()  # of integers too
@@ -312,7 +236,7 @@ class StickBreakingTransform(Transform):
     tensor([0.5000, 0.5000])
     """
 
-    domain, codomain, event_dim = constraints.real_vector, constraints.simplex, 1
+    domain, codomain = constraints.real_vector, constraints.simplex
 
     @staticmethod
     def _offsets(x: Tensor) -> Tensor:
@@ -336,6 +260,9 @@ class StickBreakingTransform(Transform):
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return (*shape[:-1], shape[-1] + 1)
 
+    def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return (*shape[:-1], shape[-1] - 1)
+
 
 class LowerCholeskyTransform(Transform):
     """A matrix to one with zeros above a positive diagonal, by exp of its diagonal.
@@ -345,7 +272,7 @@ class LowerCholeskyTransform(Transform):
             [0., 1.]])
     """
 
-    domain, codomain, event_dim = constraints.independent(constraints.real, 2), constraints.lower_cholesky, 2
+    domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
     def _call(self, x: Tensor) -> Tensor:
         return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
@@ -361,7 +288,7 @@ class PositiveDefiniteTransform(Transform):
     tensor([[1.]])
     """
 
-    domain, codomain, event_dim = constraints.independent(constraints.real, 2), constraints.positive_definite, 2
+    domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
     def _call(self, x: Tensor) -> Tensor:
         lower = LowerCholeskyTransform()(x)
@@ -371,89 +298,46 @@ class PositiveDefiniteTransform(Transform):
         return LowerCholeskyTransform().inv(y.cholesky())
 
 
-class IndependentTransform(Transform):
-    """A transform whose last dimensions are parts of one value: their Jacobians are summed.
+class CorrCholeskyTransform(Transform):
+    """n (n - 1) / 2 numbers to the Cholesky factor [n, n] of a matrix of correlations, whose rows have length 1.
 
-    >>> t = norch.distributions.transforms
-    >>> t.IndependentTransform(t.ExpTransform(), 1).event_dim
-    1
+    >>> norch.distributions.transforms.CorrCholeskyTransform()(norch.zeros(1))
+    tensor([[1., 0.],
+            [0., 1.]])
     """
 
-    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.base_transform = check_kind(base_transform, Transform, "IndependentTransform")
-        self.reinterpreted_batch_ndims, base = reinterpreted_batch_ndims, base_transform
-        self.bijective = base.bijective
-        self.event_dim = base.event_dim + reinterpreted_batch_ndims
-        self.domain = constraints.independent(base.domain, reinterpreted_batch_ndims)
-        self.codomain = constraints.independent(base.codomain, reinterpreted_batch_ndims)
-
-    @property
-    def sign(self) -> Any:
-        return self.base_transform.sign
+    domain, codomain = constraints.real_vector, constraints.corr_cholesky
 
     def _call(self, x: Tensor) -> Tensor:
-        return self.base_transform(self._whole(x))
+        step = finfo(x.dtype).eps
+        r = vec_to_tril_matrix(x.tanh().clamp(min=step - 1, max=1 - step), -1)  # each breaks a part of a stick off
+        left = (1 - r * r).sqrt().cumprod(-1)
+        r = r + eye(r.shape[-1], dtype=r.dtype, device=r.device)
+        return r * functional.pad(left[..., :-1], (1, 0), value=1.0)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return self.base_transform.inv(self._whole(y))
-
-    def _whole(self, x: Tensor) -> Tensor:
-        if x.ndim < self.event_dim:
-            raise ValueError(f"Too few dimensions on input: {x.ndim}, expected at least {self.event_dim}")
-        return x
+        left = functional.pad(1 - (y * y).cumsum(-1)[..., :-1], (1, 0), value=1.0)
+        t = tril_matrix_to_vec(y, -1) / tril_matrix_to_vec(left, -1).sqrt()
+        return (t.log1p() - (-t).log1p()) / 2
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+        left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), -2)
+        return 0.5 * left.log().sum(-1) - 2 * (x + softplus(-2 * x) - math.log(2.0)).sum(-1)
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        return self.base_transform.forward_shape(shape)
+        if len(shape) < 1:
+            raise ValueError("Too few dimensions on input")
+        n = round((0.25 + 2 * shape[-1]) ** 0.5 + 0.5)
+        if n * (n - 1) // 2 != shape[-1]:
+            raise ValueError("Input is not a flattened lower-diagonal number")
+        return (*shape[:-1], n, n)
 
-
-class ComposeTransform(Transform):
-    """Transforms one after another.
-
-    >>> t = norch.distributions.transforms
-    >>> t.ComposeTransform([t.AffineTransform(0.0, 2.0), t.ExpTransform()])(norch.zeros(1))
-    tensor([1.])
-    """
-
-    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.parts = list(parts)
-        self.bijective = all(check_kind(part, Transform, "ComposeTransform").bijective for part in self.parts)
-        self.event_dim = max((part.event_dim for part in self.parts), default=0)
-        if self.parts:
-            self.domain, self.codomain = self.parts[0].domain, self.parts[-1].codomain
-
-    @property
-    def sign(self) -> Any:
-        """The product of the signs."""
-        product: Any = 1
-        for part in self.parts:
-            product = product * part.sign
-        return product
-
-    def _call(self, x: Tensor) -> Tensor:
-        for part in self.parts:
-            x = part(x)
-        return x
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        for part in reversed(self.parts):
-            y = part._inv_call(y)
-        return y
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        terms: list[Tensor] = []
-        for part in self.parts:
-            after = part(x)
-            terms.append(sum_rightmost(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim))
-            x = after
-        return reduce(operator.add, terms) if terms else x.zeros_like()
-
-    def __repr__(self) -> str:
-        return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
+    def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        if len(shape) < 2:
+            raise ValueError("Too few dimensions on input")
+        if shape[-2] != shape[-1]:
+            raise ValueError("Input is not square")
+        return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
 
 
 identity_transform = ComposeTransform([])

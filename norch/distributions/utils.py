@@ -8,6 +8,7 @@ from typing import Any, Callable
 from ..autograd.mode import enable_grad
 from ..functions.creation import empty, tensor
 from ..functions.joining import broadcast_tensors
+from ..functions.layouts import tril_indices
 from ..methods.interop import as_tensor
 from ..nn import functional
 from ..operation import check_tensor
@@ -93,6 +94,40 @@ def sum_rightmost(value: Tensor, count: int) -> Tensor:
     if count > check_tensor(value, "sum_rightmost").ndim:
         raise IndexError(f"sum_rightmost: {count} dimensions of a tensor that has {value.ndim}")
     return value if count == 0 else value.sum(tuple(range(-count, 0)))
+
+
+def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
+    """The elements of matrices up to a diagonal, row by row, as vectors.
+
+    >>> norch.distributions.utils.tril_matrix_to_vec(norch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 3, 4])
+    """
+    n = mat.shape[-1]
+    if not -n <= diag < n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
+    rows, columns = tril_indices(n, n, diag, device=mat.device)
+    return mat[..., rows, columns]
+
+
+def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
+    """The square matrices with these elements up to a diagonal, row by row, and zeros above.
+
+    >>> norch.distributions.utils.vec_to_tril_matrix(norch.tensor([1.0, 3.0, 4.0]))
+    tensor([[1., 0.],
+            [3., 4.]])
+    """
+    size = vec.shape[-1]
+    n = (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * size + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
+    if round(n) != n:
+        raise ValueError(
+            f"The size of last dimension is {size} which cannot be expressed as the lower triangular part of a square "
+            "D x D matrix."
+        )
+    side = round(n)
+    rows, columns = tril_indices(side, side, diag, device=vec.device)
+    places = (rows * side + columns).expand(vec.shape)
+    flat = vec.new_zeros((*vec.shape[:-1], side * side)).scatter(-1, places, vec)
+    return flat.unflatten(-1, (side, side))
 
 
 _sum_rightmost = sum_rightmost  # PyTorch's names, which distributions of other programs import

@@ -12,6 +12,7 @@ from ctypes import c_uint64
 from typing import TYPE_CHECKING, Any
 
 from .._C import device_number, lib
+from ..devices import device as _device
 from ..guards import Guard
 from ..operation import check_tensor, mode, refuse_recording
 from ..packing import tensor_of
@@ -45,7 +46,7 @@ class Generator:
 
     def __init__(self, device: str = "cpu") -> None:
         device_number(device)
-        self.device = device
+        self.device = _device(device)
         self._state = _state(67280421310721)  # the default seed of PyTorch's generators
 
     def __repr__(self) -> str:
@@ -88,6 +89,10 @@ class Generator:
         state = bytes(new_state.tolist())
         self._state = _state(int.from_bytes(state[:8], "little"), int.from_bytes(state[8:], "little"))
         return self
+
+    def clone_state(self) -> Generator:
+        """Another generator, which continues from where this one is."""
+        return Generator(self.device).set_state(self.get_state())
 
     def fork(self) -> Guard:
         """A `with` block after which the generator is where it is now."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import flags
 from ..devices import set_default_device
 from ..methods.storage import Storage
-from ..operation import check_tensor
+from ..operation import check_range, check_tensor
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from ..tensor_types import type_of
@@ -23,6 +23,8 @@ __all__ = [
     "get_device",
     "get_float32_matmul_precision",
     "is_complex",
+    "is_conj",
+    "is_neg",
     "is_deterministic_algorithms_warn_only_enabled",
     "is_floating_point",
     "is_inference",
@@ -77,6 +79,24 @@ def is_floating_point(input: Tensor) -> bool:
     True
     """
     return check_tensor(input, "is_floating_point").is_floating_point()
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether the elements are to be conjugated when they are read: they never are.
+
+    >>> norch.is_conj(norch.ones(2))
+    False
+    """
+    return check_tensor(input, "is_conj").is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """Whether the elements are to be negated when they are read: they never are.
+
+    >>> norch.is_neg(norch.ones(2))
+    False
+    """
+    return check_tensor(input, "is_neg").is_neg()
 
 
 def is_complex(input: Tensor) -> bool:
@@ -261,6 +281,14 @@ def _assert(condition: Any, message: str) -> None:
     """Raise AssertionError with the message if the condition does not hold: `norch._assert`, as models of images do."""
     if not condition:
         raise AssertionError(message)
+
+
+def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError if a tensor of one element is 0; on a GPU with a later call."""
+    if input.numel() != 1:
+        many = "more than one value" if input.numel() else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")
+    check_range(input != 0, 1, 1, assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
 def _check(cond: Any, message: Any = None) -> None:

@@ -252,7 +252,7 @@ class GradientMethods:
         """
         if self._edge is None:
             raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
-        return self._edge.register_hook(hook)
+        return self._edge.register_gradient_hook(hook)
 
     def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> HookHandle:
         """Call `hook(tensor)` in backward as soon as `tensor.grad` holds all that this backward adds to it.

@@ -88,6 +88,28 @@ class LegacyMethods:
         """
         return False
 
+    def is_conj(self: Tensor) -> bool:
+        """Whether the elements are to be conjugated when they are read: they never are.
+
+        >>> norch.ones(2).is_conj()
+        False
+        """
+        return False
+
+    def is_neg(self: Tensor) -> bool:
+        """Whether the elements are to be negated when they are read: they never are.
+
+        >>> norch.ones(2).is_neg()
+        False
+        """
+        return False
+
+    def record_stream(self: Tensor, stream: object) -> None:
+        """Do nothing: in norch all work of a device is queued on one stream, so its memory is free after its last use.
+
+        >>> norch.ones(2).record_stream(None)
+        """
+
     def is_signed(self: Tensor) -> bool:
         """Whether the dtype has negative numbers.
 

@@ -21,6 +21,7 @@ __all__ = [
     "L1Loss",
     "MSELoss",
     "NLLLoss",
+    "NLLLoss2d",
     "SmoothL1Loss",
 ]
 
@@ -189,6 +190,14 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class NLLLoss2d(NLLLoss):
+    """An old name of NLLLoss, which takes images too; see `functional.nll_loss`.
+
+    >>> nn.NLLLoss2d()(norch.zeros(1, 2, 3, 3), norch.zeros(1, 3, 3, dtype=norch.int64))
+    tensor(0.)
+    """
 
 
 class CrossEntropyLoss(_WeightedLoss):

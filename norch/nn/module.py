@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import isdatadescriptor
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
 from ..arguments import destination, flags
@@ -38,7 +38,9 @@ T = TypeVar("T")
 class _MadeByInit:
     """An attribute that Module.__init__ makes. It is found on the class only if that has not run, and says so."""
 
-    def __get__(self, module: object, owner: type) -> NoReturn:
+    def __get__(self, module: object, owner: type) -> Any:
+        if module is None:  # asked of the class, as by what copies the attributes of one
+            return self
         raise AttributeError(
             f"{owner.__name__}: Module.__init__() has not run; call super().__init__() first in its __init__"
         )
@@ -286,10 +288,20 @@ class Module(Hookable, ModuleState):
     def _named(self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
         """Yield (dotted name, value) of this module's `registry` and, with `recurse`, of those of all inside."""
         getattr(self, registry)  # raises if __init__ has not run
-        seen: set[int] = set()
+        return self._named_members(lambda module: vars(module)[registry].items(), prefix, recurse, remove_duplicate)
+
+    def _named_members(
+        self,
+        get_members_fn: Callable[[Module], Any],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        """The same of what a function says of each module, as (name, value) pairs."""
+        seen: set[Any] = set()
         modules = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
         for module_prefix, module in modules:
-            for name, value in vars(module)[registry].items():
+            for name, value in get_members_fn(module):
                 if value is None or id(value) in seen:
                     continue
                 if remove_duplicate:

@@ -323,7 +323,7 @@ def _leaves_behind(tensors: list[Tensor]) -> list[Any] | str:
     while waiting:
         node = waiting.pop()
         if node is not None and id(node) not in seen:
-            if node.hooks or node.calls_hook:  # recording a backward would call it once more
+            if node.hooks or node.around or node.calls_hook:  # recording a backward would call it once more
                 return "a hook is called in its backward"
             if node.freed:
                 return "its backward goes through a graph that was freed"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from ..missing import missing
 from . import utils
 from .resume import load_checkpoint, progress, save_checkpoint
+from .swap import swap_tensors
 
 if TYPE_CHECKING:
     from . import _foreach_utils, _pytree, benchmark, checkpoint, data, dlpack, hooks, model_zoo
 
-__all__ = ["checkpoint", "data", "load_checkpoint", "progress", "save_checkpoint", "utils"]
+__all__ = ["checkpoint", "data", "load_checkpoint", "progress", "save_checkpoint", "swap_tensors", "utils"]
 
 
 _missing = missing("utils")

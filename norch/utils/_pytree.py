@@ -10,12 +10,14 @@ Whatever is not one of these containers is a leaf, None too.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
-from typing import Any, Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from ..types import shown
 
 Children = list[Any]
 IsLeaf = Callable[[Any], bool]
+PyTree = Any
 
 # For a type: its children and what else is needed to make one of them, and the way back.
 _NODES: dict[type, tuple[Callable[[Any], tuple[Children, Any]], Callable[[Children, Any], Any]]] = {
@@ -63,7 +65,7 @@ class TreeSpec:
         return f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
 
 
-LeafSpec = TreeSpec
+LeafSpec = PyTreeSpec = TreeSpec
 
 
 def register_pytree_node(
@@ -84,12 +86,35 @@ def register_pytree_node(
 _register_pytree_node = register_pytree_node  # the name that it had first
 
 
+def register_dataclass(cls: type, *, field_names: Sequence[str] | None = None, **_: Any) -> None:
+    """Make instances of a dataclass nodes, whose children are the fields; of a class, those of these names."""
+    names = [field.name for field in fields(cls)] if field_names is None else list(field_names)
+    register_pytree_node(
+        cls, lambda tree: ([getattr(tree, name) for name in names], names), lambda x, _: cls(**dict(zip(names, x)))
+    )
+
+
+def is_namedtuple_class(cls: Any) -> bool:
+    """Whether a class was made by `namedtuple`, or derives from one."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+
+
+def is_namedtuple_instance(obj: object) -> bool:
+    """Whether a value is a namedtuple."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_namedtuple(obj: object) -> bool:
+    """Whether a value is a namedtuple, or the class of one."""
+    return is_namedtuple_class(obj) or is_namedtuple_instance(obj)
+
+
 def _kind(tree: Any) -> Any:
     """The row of _NODES that a value belongs to, None for a leaf."""
     kind = type(tree)
     if kind in _NODES:
         return kind
-    return namedtuple if isinstance(tree, tuple) and hasattr(tree, "_fields") else None
+    return namedtuple if is_namedtuple_instance(tree) else None
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], TreeSpec]:
@@ -125,6 +150,16 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
     return tree_flatten(tree, is_leaf)[0]
 
 
+def tree_iter(tree: Any, is_leaf: IsLeaf | None = None) -> Iterator[Any]:
+    """The leaves of a tree, one by one."""
+    return iter(tree_leaves(tree, is_leaf))
+
+
+def tree_is_leaf(tree: Any, is_leaf: IsLeaf | None = None) -> bool:
+    """Whether a value is a leaf, or `is_leaf` says so."""
+    return (is_leaf is not None and is_leaf(tree)) or _kind(tree) is None
+
+
 def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> TreeSpec:
     """The form of a tree."""
     return tree_flatten(tree, is_leaf)[1]
@@ -151,9 +186,50 @@ def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf 
     return tree
 
 
-def tree_map_only(type_or_types: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf | None = None) -> Any:
-    """The tree with func(leaf) in the place of the leaves of a type."""
-    return tree_map(lambda leaf: func(leaf) if isinstance(leaf, type_or_types) else leaf, tree, is_leaf=is_leaf)
+def _condition(type_or_types_or_pred: Any) -> Callable[[Any], bool]:
+    """Whether a leaf is of a type, or of one of several, or satisfies a function."""
+    if isinstance(type_or_types_or_pred, (type, tuple)) or not callable(type_or_types_or_pred):
+        return lambda leaf: isinstance(leaf, type_or_types_or_pred)
+    return type_or_types_or_pred
+
+
+def map_only(type_or_types_or_pred: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """A decorator: the function is called for what is of a type, or satisfies a condition; all else stays."""
+    fits = _condition(type_or_types_or_pred)
+    return lambda func: lambda leaf: func(leaf) if fits(leaf) else leaf
+
+
+def tree_map_only(
+    type_or_types_or_pred: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf | None = None
+) -> Any:
+    """The tree with func(leaf) in the place of the leaves of a type, or that satisfy a condition."""
+    return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(
+    type_or_types_or_pred: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf | None = None
+) -> Any:
+    """Call func for the leaves of a type, for what it does; returns the tree."""
+    return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all_only(
+    type_or_types_or_pred: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None
+) -> bool:
+    """Whether all leaves of a type satisfy a condition."""
+    return all(map(pred, filter(_condition(type_or_types_or_pred), tree_leaves(tree, is_leaf))))
+
+
+def tree_any_only(
+    type_or_types_or_pred: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None
+) -> bool:
+    """Whether a leaf of a type satisfies a condition."""
+    return any(map(pred, filter(_condition(type_or_types_or_pred), tree_leaves(tree, is_leaf))))
+
+
+def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
+    """The leaves of the arguments."""
+    return tree_leaves((args, kwargs))
 
 
 def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None) -> bool:
@@ -178,3 +254,106 @@ def broadcast_prefix(prefix: Any, tree: Any, name: str) -> list[Any]:
     if len(given) != len(parts) or (isinstance(tree, dict) and list(prefix) != context):
         raise ValueError(f"{name} is {shown(prefix)}, which does not have the form of {shown(tree)}")
     return [found for part, sub in zip(given, parts) for found in broadcast_prefix(part, sub, name)]
+
+
+# ---- Paths to leaves ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """The place of a child in a list or tuple."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """The child there."""
+        return sequence[self.idx]
+
+
+@dataclass(frozen=True)
+class MappingKey:
+    """The key of a child in a dict."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """The child there."""
+        return mapping[self.key]
+
+
+@dataclass(frozen=True)
+class GetAttrKey:
+    """The name of a child that is an attribute."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """The child there."""
+        return getattr(obj, self.name)
+
+
+KeyPath = tuple[Any, ...]
+
+
+def _keys(tree: Any, kind: Any, children: Children, context: Any) -> list[Any]:
+    """The keys of the children of a node."""
+    if isinstance(tree, dict):
+        return [MappingKey(key) for key in tree]
+    if kind is namedtuple:
+        return [GetAttrKey(name) for name in tree._fields]
+    if hasattr(kind, "__dataclass_fields__"):
+        return [GetAttrKey(name) for name in context]
+    return [SequenceKey(i) for i in range(len(children))]
+
+
+def _with_paths(tree: Any, is_leaf: IsLeaf | None, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    if kind is None:
+        yield path, tree
+        return
+    children, context = _NODES[kind][0](tree)
+    for key, child in zip(_keys(tree, kind, children, context), children):
+        yield from _with_paths(child, is_leaf, (*path, key))
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf | None = None) -> list[tuple[tuple[Any, ...], Any]]:
+    """The leaves of a tree, each with the keys that lead to it."""
+    return list(_with_paths(tree, is_leaf, ()))
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: IsLeaf | None = None
+) -> tuple[list[tuple[tuple[Any, ...], Any]], TreeSpec]:
+    """The leaves of a tree with the keys that lead to them, and its form."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf | None = None) -> Any:
+    """As `tree_map`, with the keys that lead to the leaf as first argument of func."""
+    paths = iter([path for path, _ in tree_leaves_with_path(tree, is_leaf)])
+    return tree_map(lambda *leaves: func(next(paths), *leaves), tree, *rests, is_leaf=is_leaf)
+
+
+def keystr(kp: Iterable[Any]) -> str:
+    """The keys as one writes them in Python.
+
+    >>> norch.utils._pytree.keystr([MappingKey("a"), SequenceKey(0)])
+    "['a'][0]"
+    """
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: Iterable[Any]) -> Any:
+    """What the keys lead to."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj

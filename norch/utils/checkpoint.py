@@ -1,19 +1,179 @@
-"""Checkpointing: a part of a model that keeps no intermediate results, and computes them again in backward."""
+"""Checkpointing: a part of a model that keeps no intermediate results, and computes them again in backward.
+
+With `use_reentrant=False` the nodes of the part keep, in the place of each tensor, its number. The first that backward
+asks for runs the part again, which fills in all of them. Otherwise the part is one node, whose rule is a backward of
+its own.
+"""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, ContextManager, Iterable, Sequence
 
+from .._C import lib as _lib
 from ..arguments import flags as _flags
 from ..autograd.engine import backward
 from ..autograd.function import Function
+from ..autograd.function import SavedTensor as _SavedTensor
+from ..autograd.graph import saved_tensors_hooks as _hooks
 from ..autograd.mode import enable_grad, is_grad_enabled
 from ..functions.generator import get_rng_state
+from ..given import warn as _warn
+from ..guards import Guard as _Guard
 from ..operation import edge as _edge
+from ..operation import mode as _mode
 from ..operation import record as _record
 from ..random import fork_rng, set_rng_state
 from ..tensor import Tensor
+
+Contexts = Callable[[], "tuple[ContextManager[Any], ContextManager[Any]]"]
+
+
+class CheckpointError(RuntimeError):
+    """Backward computed a part again, and it was another than in forward."""
+
+
+class _Stop(Exception):
+    """All that backward needs has been computed again."""
+
+
+class _Settings:
+    def __init__(self) -> None:
+        self.early_stop: bool | None = None  # what `set_checkpoint_early_stop` says, for all
+
+
+_settings = _Settings()
+
+
+def noop_context_fn() -> tuple[ContextManager[Any], ContextManager[Any]]:
+    """The contexts of forward and of the second run that change nothing.
+
+    >>> len(norch.utils.checkpoint.noop_context_fn())
+    2
+    """
+    return nullcontext(), nullcontext()
+
+
+def set_checkpoint_early_stop(enable: bool) -> _Guard:
+    """A `with` block whose checkpoints stop the second run at the last value that backward needs, or never do.
+
+    >>> with norch.utils.checkpoint.set_checkpoint_early_stop(False):
+    ...     y = norch.utils.checkpoint.checkpoint(norch.exp, norch.zeros(1), use_reentrant=False)
+    """
+    return _Guard((_settings, {"early_stop": enable}))
+
+
+# ---- The part as its nodes ------------------------------------------------------------------------------------------
+
+
+def _kind_of(x: Tensor) -> tuple[Any, ...]:
+    return tuple(x.shape), x.dtype, x.device
+
+
+class _Part:
+    """One call of a function, and the kinds of the tensors that its nodes would keep."""
+
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any], preserve: bool, early_stop: bool
+    ) -> None:
+        self.function, self.early_stop = function, early_stop
+        self.args = [_Argument(x) if isinstance(x, Tensor) else x for x in args]
+        self.kwargs = {k: _Argument(x) if isinstance(x, Tensor) else x for k, x in kwargs.items()}
+        self.state = get_rng_state() if preserve else None
+        self.modes = {"enabled": True, "autocast": _mode.autocast, "autocast_cache": {}}
+        self.kinds: list[tuple[Any, ...]] = []
+        self.found: dict[int, Tensor] = {}
+        self.written = False  # whether the function changed an argument
+
+    def run(self, args: Any, kwargs: dict[str, Any], contexts: Contexts, check: str) -> Any:
+        """The function's result, whose nodes keep numbers."""
+        forward, self.context = contexts()
+        self.check = check
+        with _hooks(self.note, self.tensor), forward:
+            result = self.function(*args, **kwargs)
+        self.written = any(isinstance(x, _Argument) and x.is_written() for x in [*self.args, *self.kwargs.values()])
+        return result
+
+    def note(self, x: Tensor) -> int:
+        """The number of a tensor that a node would keep."""
+        self.kinds.append(_kind_of(x))
+        return len(self.kinds) - 1
+
+    def tensor(self, number: int) -> Tensor:
+        """The tensor of a number, once: asked again, it is computed again."""
+        if number not in self.found:
+            self._run_again()
+        return self.found.pop(number)
+
+    def _run_again(self) -> None:
+        if self.written:
+            raise RuntimeError("checkpoint: the function writes to an argument, which cannot be computed from again")
+        kinds: list[tuple[Any, ...]] = []
+
+        def keep(x: Tensor) -> None:
+            if len(kinds) == len(self.kinds):
+                raise CheckpointError(
+                    "checkpoint: the function saves more tensors when it is computed again than the "
+                    f"{len(kinds)} of forward"
+                )
+            self.found[len(kinds)] = x.detach()
+            kinds.append(_kind_of(x))
+            stops = self.early_stop if _settings.early_stop is None else _settings.early_stop
+            if stops and len(kinds) == len(self.kinds):
+                raise _Stop
+
+        args = [_again(x) for x in self.args]
+        kwargs = {k: _again(x) for k, x in self.kwargs.items()}
+        try:
+            with _Guard((_mode, self.modes)), fork_rng(enabled=self.state is not None), self.context:
+                if self.state is not None:
+                    set_rng_state(self.state)
+                with _hooks(keep, _refuse):
+                    self.function(*args, **kwargs)
+        except _Stop:
+            pass
+        self._compare(kinds)
+
+    def _compare(self, kinds: list[tuple[Any, ...]]) -> None:
+        """Raise CheckpointError if the second run saved other tensors than the first."""
+        if len(kinds) != len(self.kinds):
+            raise CheckpointError(
+                "checkpoint: A different number of tensors was saved during the original forward and recomputation: "
+                f"{len(self.kinds)} and {len(kinds)}"
+            )
+        differing = [i for i, (kind, before) in enumerate(zip(kinds, self.kinds)) if kind != before]
+        if differing and self.check != "none":
+            lines = [f"tensor at position {i}: saved {self.kinds[i]}, recomputed {kinds[i]}" for i in differing]
+            raise CheckpointError(
+                "checkpoint: Recomputed values for the following tensors have different metadata than during the "
+                "forward pass.\n" + "\n".join(lines)
+            )
+
+
+class _Argument(_SavedTensor):
+    def __init__(self, tensor: Tensor) -> None:
+        super().__init__(tensor, None)
+        self.requires_grad = tensor.requires_grad
+
+    def is_written(self) -> bool:
+        """Whether it was changed; of one that other hooks packed nobody knows."""
+        return isinstance(self.value, Tensor) and _lib.written_at(self.value._ptr) > self.stamp
+
+    def again(self) -> Tensor:
+        """The argument for the second run. Raises RuntimeError if it was changed since."""
+        return self.tensor("checkpoint").detach().requires_grad_(self.requires_grad)
+
+
+def _again(x: Any) -> Any:
+    return x.again() if isinstance(x, _Argument) else x
+
+
+def _refuse(_: object) -> Tensor:
+    raise RuntimeError("checkpoint: the function goes backward through what it computes again")
+
+
+# ---- The part as one node -------------------------------------------------------------------------------------------
 
 
 class _Start(Function):
@@ -65,15 +225,19 @@ def checkpoint(
     *args: Any,
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
-    context_fn: Any = None,
+    context_fn: Contexts = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
+    early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
     """`function(*args, **kwargs)`, computed again in backward instead of keeping what its derivative needs.
 
-    With `preserve_rng_state` it draws the same random numbers again. If no argument requires gradients, the function
-    is called as always. Only `backward` may follow, not `autograd.grad`.
+    With `preserve_rng_state` it draws the same random numbers again. With `use_reentrant=False` the two runs go within
+    the contexts that `context_fn` returns, and a CheckpointError says if the second saves other tensors for backward
+    than the first: in number, or, unless `determinism_check` is "none", in shape, dtype and device. Otherwise, and
+    while `norch.compile` records, only `backward` may follow, not `autograd.grad`, and a function whose arguments need
+    no gradients is called as always.
 
     >>> layer = nn.Linear(2, 1)
     >>> x = norch.ones(1, 2, requires_grad=True)
@@ -82,9 +246,23 @@ def checkpoint(
     >>> layer.bias.grad
     tensor([1.])
     """
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"checkpoint: determinism_check is {determinism_check!r}, expected 'default' or 'none'")
+    if use_reentrant is False and is_grad_enabled() and _mode.recorder is None:
+        part = _Part(function, args, kwargs, preserve_rng_state, early_stop)
+        return part.run(args, kwargs, context_fn, determinism_check)
     if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
         return function(*args, **kwargs)
     return _Checkpoint.apply(function, kwargs, preserve_rng_state, *args)
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if none of the inputs requires gradients.
+
+    >>> norch.utils.checkpoint.check_backward_validity([norch.ones(1, requires_grad=True)])
+    """
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        _warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

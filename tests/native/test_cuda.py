@@ -45,7 +45,10 @@ def test_what_is_built_and_available_fit_together():
 @pytest.mark.skipif(norch.cuda.is_available(), reason="there is a CUDA device")
 @pytest.mark.parametrize(
     "call",
-    [norch.cuda.current_device, norch.cuda.get_device_name, norch.cuda.synchronize, lambda: norch.ones(1).cuda()],
+    [
+        norch.cuda.current_device, norch.cuda.get_device_name, norch.cuda.get_device_properties,
+        norch.cuda.mem_get_info, norch.cuda.get_device_capability, norch.cuda.synchronize, lambda: norch.ones(1).cuda(),
+    ],  # fmt: skip
 )
 def test_without_a_device_every_call_says_why(call):
     with pytest.raises(RuntimeError, match="CUDA"):
@@ -65,6 +68,22 @@ def test_device_names_and_numbers():
             call(beyond)
     with pytest.raises(ValueError, match="cpu"):
         norch.cuda.synchronize("cpu")
+
+
+@needs_cuda
+def test_properties_of_a_device():
+    found = norch.cuda.get_device_properties("cuda:0")
+    assert found.name == norch.cuda.get_device_name()
+    assert (found.major, found.minor) == norch.cuda.get_device_capability()
+    assert found.warp_size == 32 and found.multi_processor_count >= 1 and found.major >= 3
+    before, total = norch.cuda.mem_get_info(0)
+    kept = norch.zeros(2**22, device="cuda")
+    after, same = norch.cuda.mem_get_info()
+    assert same == total == found.total_memory and after <= before <= total
+    assert not EMULATED or before - after == 2**24
+    del kept
+    with pytest.raises(RuntimeError, match="CUDA devices"):
+        norch.cuda.get_device_properties(norch.cuda.device_count())
 
 
 CALLS = [

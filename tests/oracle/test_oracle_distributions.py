@@ -21,6 +21,7 @@ BITS = [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
 ONE_HOT = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 SIMPLEX = [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
 TRIL = [[1.2, 0.0, 0.0], [0.3, 0.8, 0.0], [-0.5, 0.2, 1.5]]
+CORRELATION = [[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, -0.6, 0.8]]
 COVARIANCE = [[2.0, 0.5, 0.1], [0.5, 1.5, 0.3], [0.1, 0.3, 1.0]]
 
 # name: (a function of the module of distributions and the parameters, the parameters, others of that kind, a value)
@@ -93,11 +94,42 @@ CASES = {
     "NegativeBinomial logits": (lambda d, a: d.NegativeBinomial(3.0, logits=a), (REAL,), None, COUNTS),
     "VonMises": (lambda d, a, b: d.VonMises(a, b), (REAL, POSITIVE), None, REAL),
     "LogisticNormal": (lambda d, a, b: d.LogisticNormal(a[:, :2], b[:, :2]), (REAL, POSITIVE), None, SIMPLEX),
+    "GeneralizedPareto": (
+        lambda d, a, b, c: d.GeneralizedPareto(a, b, 0.1 * c), (REAL, POSITIVE, [[-0.5, 0.0, 2.0], [4.5, 20.0, 1.0]]),
+        None, [[0.1, 3.0, 3.0], [0.2, 1.0, 4.0]],
+    ),
+    "LKJCholesky": (
+        lambda d, a: d.LKJCholesky(3, a[:, :1]), (POSITIVE,), None, CORRELATION,
+    ),
+    "Wishart": (
+        lambda d, a, b: d.Wishart(a[0] + 4.0, covariance_matrix=b), (POSITIVE, COVARIANCE), None, COVARIANCE,
+    ),
+    "Wishart tril": (lambda d, a: d.Wishart(5.5, scale_tril=a.tril()), (TRIL,), None, COVARIANCE),
+    "Wishart precision": (lambda d, a: d.Wishart(3.5, precision_matrix=a), (COVARIANCE,), None, COVARIANCE),
+    "copula": (
+        lambda d, a: d.TransformedDistribution(
+            d.MultivariateNormal(a, scale_tril=a.new_tensor(TRIL)),
+            d.CumulativeDistributionTransform(d.Normal(0.0, 2.0)),
+        ), (REAL,), None, UNIT,
+    ),
+    "reshaped": (
+        lambda d, a, b: d.TransformedDistribution(d.Normal(a, b), [d.ReshapeTransform((3,), (3, 1)), d.ExpTransform()]),
+        (REAL, POSITIVE), None, [[[p] for p in row] for row in POSITIVE],
+    ),
+    "correlations": (
+        lambda d, a, b: d.TransformedDistribution(d.Normal(a, b), d.CorrCholeskyTransform()), (REAL, POSITIVE), None,
+        CORRELATION,
+    ),
+    "wider": (
+        lambda d, a, b: d.TransformedDistribution(d.Normal(a[0], 1.0), d.AffineTransform(a, b, event_dim=1)),
+        (REAL, POSITIVE), None, OTHER,
+    ),
     "low rank": (
         lambda d, a, b, c: d.LowRankMultivariateNormal(a, b.T, c), (REAL, OTHER, POSITIVE), None, REAL,
     ),
 }  # fmt: skip
 
+ONE_DTYPE = ("GeneralizedPareto", "Wishart", "Wishart tril", "Wishart precision")  # torch's take no other than default
 ATTRIBUTES = "mean variance stddev mode".split()
 
 
@@ -138,8 +170,20 @@ def agree(name, what, parameters):
         np.testing.assert_allclose(mine, wanted, rtol=1e-5, atol=1e-8)
 
 
+@pytest.fixture
+def default_dtype(name):
+    """float64 for those that need it."""
+    before = torch.get_default_dtype()
+    for library in (torch, norch) if name in ONE_DTYPE else ():
+        library.set_default_dtype(library.float64)
+    yield
+    for library in (torch, norch):
+        library.set_default_dtype(getattr(library, str(before).split(".")[1]))
+
+
+@pytest.mark.filterwarnings("ignore:Singular sample")  # torch's, of samples that are not singular
 @pytest.mark.parametrize("name", CASES)
-def test_densities_and_moments(name):
+def test_densities_and_moments(name, default_dtype):
     parameters, value = CASES[name][1], CASES[name][3]
     agree(name, lambda library, p: p.log_prob(library.tensor(value)), parameters)
     agree(name, lambda library, p: p.entropy(), parameters)
@@ -168,7 +212,10 @@ def test_divergences(name):
     agree(name, lambda library, p: library.distributions.kl_divergence(p, p), CASES[name][1])
 
 
-NO_MOMENTS = "Cauchy StudentT LogNormal HalfCauchy VonMises LogisticNormal relaxed".split() + ["relaxed classes"]
+NO_MOMENTS = (
+    "Cauchy StudentT LogNormal HalfCauchy VonMises LogisticNormal relaxed GeneralizedPareto LKJCholesky copula "
+    "reshaped correlations wider"
+).split() + ["relaxed classes"]
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if n not in NO_MOMENTS])
@@ -259,6 +306,136 @@ def test_reprs():
     assert found == expected
 
 
+SIDE_BY_SIDE = {
+    "cat": lambda t: t.CatTransform([t.ExpTransform(), t.AffineTransform(1.0, 2.0)], dim=-1, lengths=[1, 2]),
+    "cat rows": lambda t: t.CatTransform([t.ExpTransform(), t.identity_transform], dim=0),
+    "cat events": lambda t: t.CatTransform([t.AffineTransform(0.0, 3.0, event_dim=1), t.ExpTransform()], dim=0),
+    "cat in an event": lambda t: t.CatTransform(
+        [t.AffineTransform(0.0, 3.0, event_dim=1), t.ExpTransform()], dim=1, lengths=[2, 1]
+    ),
+    "stack": lambda t: t.StackTransform([t.ExpTransform(), t.TanhTransform(), t.SigmoidTransform()], dim=1),
+    "stack rows": lambda t: t.StackTransform([t.ExpTransform(), t.AffineTransform(0.0, 1.5)]),
+    "reshape": lambda t: t.ReshapeTransform((3,), (3, 1)),
+    "reshape all": lambda t: t.ReshapeTransform((2, 3), (6,)),
+    "correlations": lambda t: t.CorrCholeskyTransform(),
+    "chain": lambda t: t.ComposeTransform(
+        [t.ExpTransform(), t.ReshapeTransform((3,), (1, 3)), t.AffineTransform(0, 2.0)]
+    ),
+    "cached chain": lambda t: t.ComposeTransform([t.ExpTransform(), t.TanhTransform()]).with_cache(),
+    "independent": lambda t: t.IndependentTransform(t.CorrCholeskyTransform(), 1),
+    "softmax": lambda t: t.SoftmaxTransform(),
+    "sticks": lambda t: t.StickBreakingTransform(cache_size=1),
+    "inverse": lambda t: t.ExpTransform().inv.with_cache().inv,
+}
+
+
+@pytest.mark.parametrize("name", SIDE_BY_SIDE)
+def test_transforms_and_their_shapes(name):
+    results = []
+    for t in (torch, norch):
+        transform = SIDE_BY_SIDE[name](t.distributions.transforms)
+        x = t.tensor(MIDDLE, dtype=t.float64, requires_grad=True)
+        y = transform(x)
+        results.append([as_numpy(y.detach()), as_numpy(transform.inv(y).detach())])
+        if name != "softmax":
+            jacobian = transform.log_abs_det_jacobian(x, y)
+            results[-1] += [as_numpy(jacobian.detach()), as_numpy(t.autograd.grad(jacobian.sum() + y.sum(), x)[0])]
+        shape = transform.forward_shape(t.Size((2, 3)))
+        events = [transform.domain.event_dim, transform.codomain.event_dim]
+        results[-1] += [list(shape), list(transform.inverse_shape(shape)), events, transform.bijective]
+        if "event" not in name:  # torch fails to join what the parts say
+            results[-1] += [as_numpy(transform.codomain.check(y)), as_numpy(transform.domain.check(x))]
+        results[-1] += [transform.inv.inv is transform, transform.with_cache().with_cache(0)._cache_size]
+    for mine, wanted in zip(results[1], results[0]):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-6, atol=1e-9)
+
+
+def test_a_users_transform_says_its_event_by_its_domain():
+    shapes = []
+    for t in (torch, norch):
+        constraints = t.distributions.constraints
+
+        class Rotation(t.distributions.Transform):
+            domain = codomain = constraints.independent(constraints.real, 1)
+            bijective = True
+
+            def __init__(self, matrix):
+                super().__init__(cache_size=1)
+                self.matrix = matrix
+
+            def _call(self, x):
+                return x @ self.matrix.T
+
+            def _inverse(self, y):
+                return y @ self.matrix
+
+            def log_abs_det_jacobian(self, x, y):
+                return x.new_zeros(x.shape[:-1])
+
+        base = t.distributions.Normal(t.zeros(2), t.ones(2))
+        rotated = t.distributions.TransformedDistribution(base, [Rotation(t.tensor([[0.0, 1.0], [-1.0, 0.0]]))])
+        value = rotated.log_prob(t.tensor([[1.0, 2.0], [0.5, 0.0]]))
+        shapes.append([tuple(rotated.batch_shape), tuple(rotated.event_shape), Rotation(t.eye(2)).event_dim])
+        shapes[-1] += [round(v, 5) for v in value.tolist()]
+    assert shapes[0] == shapes[1]
+
+
+def test_a_users_exponential_family_has_its_entropy():
+    entropies = []
+    for t in (torch, norch):
+
+        class Waiting(t.distributions.ExponentialFamily):
+            arg_constraints = {"rate": t.distributions.constraints.positive}
+            _mean_carrier_measure = 0
+
+            def __init__(self, rate):
+                self.rate = rate
+                super().__init__(rate.shape)
+
+            def expand(self, shape, _instance=None):
+                new = self._get_checked_instance(Waiting, _instance)
+                new.rate = self.rate.expand(shape)
+                super(Waiting, new).__init__(shape, validate_args=False)
+                return new
+
+            @property
+            def _natural_params(self):
+                return (-self.rate,)
+
+            def _log_normalizer(self, x):
+                return -(-x).log()
+
+        p = Waiting(t.tensor([0.5, 2.0]))
+        entropies.append(p.expand((3, 2)).entropy().tolist())
+    np.testing.assert_allclose(*entropies, rtol=1e-6)
+    assert len(entropies[1]) == 3
+
+
+def test_triangles_as_vectors():
+    for diagonal in (-1, 0, 1):
+        results = []
+        for t in (torch, norch):
+            u = t.distributions.utils
+            vector = u.tril_matrix_to_vec(t.tensor(COVARIANCE), diagonal)
+            results.append([vector.tolist(), u.vec_to_tril_matrix(vector, diagonal).tolist() if diagonal < 1 else None])
+        assert results[0] == results[1]
+    with pytest.raises(ValueError, match="is 4 "):
+        norch.distributions.utils.vec_to_tril_matrix(norch.ones(4))
+    with pytest.raises(ValueError, match=r"diag \(3\)"):
+        norch.distributions.utils.tril_matrix_to_vec(norch.ones(3, 3), 3)
+
+
+def test_draws_of_correlations_have_their_moments():
+    """A uniform density of matrices [3, 3]: each correlation is Beta(3/2, 3/2) from -1 to 1, of variance 1/4."""
+    norch.manual_seed(2)
+    p = norch.distributions.LKJCholesky(3, norch.tensor([1.0, 1.0]))
+    factors = p.sample((20000,))
+    assert bool(p.support.check(factors).all()) and factors.shape == (20000, 2, 3, 3)
+    correlations = (factors @ factors.mT)[..., [1, 2, 2], [0, 0, 1]]
+    assert bool((correlations.mean(0).abs() < 0.02).all())
+    assert bool(((correlations.var(0) - 0.25).abs() < 0.01).all())
+
+
 TRANSFORMED = ["SoftmaxTransform", "StickBreakingTransform", "LowerCholeskyTransform", "PositiveDefiniteTransform"]
 
 
@@ -281,7 +458,9 @@ CONSTRAINTS = {
     "real": "real", "positive": "positive", "nonnegative": "nonnegative", "unit_interval": "unit_interval",
     "simplex": "simplex", "lower_cholesky": "lower_cholesky", "positive_definite": "positive_definite",
     "greater_than": "greater_than(2.0)", "less_than": "less_than(-1.0)", "interval": "interval(-1.0, 3.0)",
-    "independent": "independent(constraints.positive, 1)",
+    "independent": "independent(constraints.positive, 1)", "corr_cholesky": "corr_cholesky",
+    "cat": "cat([constraints.positive, constraints.real], -1, [1, 2])",
+    "stack": "stack([constraints.positive, constraints.unit_interval, constraints.real], 0)",
 }  # fmt: skip
 
 
@@ -313,3 +492,59 @@ def test_angles_are_drawn_around_their_mean():
     np.testing.assert_allclose(1 - direction.norm(dim=0).numpy(), expected, atol=0.03)
     np.testing.assert_allclose(norch.atan2(direction[1], direction[0]).numpy(), [0.5, -1.0], atol=0.12)
     assert bool((found.abs() <= math.pi + 1e-5).all())
+
+
+def transform_module(t):
+    """As pyro's: a module whose parameters a transform uses."""
+
+    class Scaled(t.distributions.Transform, t.nn.Module):
+        domain = codomain = t.distributions.constraints.real
+        bijective = True
+        __hash__ = t.nn.Module.__hash__
+
+        def __init__(self, cache_size=0):
+            super().__init__(cache_size=cache_size)
+            self.log_scale = t.nn.Parameter(t.tensor(0.5))
+
+        def _call(self, x):
+            return x * self.log_scale.exp()
+
+        def _inverse(self, y):
+            return y * (-self.log_scale).exp()
+
+        def log_abs_det_jacobian(self, x, y):
+            return self.log_scale.expand(x.shape)
+
+    return Scaled
+
+
+def test_a_module_that_is_a_transform():
+    found = []
+    for t in (torch, norch):
+        transform = transform_module(t)(cache_size=1)
+        d = t.distributions.TransformedDistribution(t.distributions.Normal(0.0, 1.0), transform)
+        loss = d.log_prob(t.tensor(MIDDLE)).sum()
+        loss.backward()
+        x = t.ones(2)
+        y = transform(x)
+        found.append([loss.item(), transform.log_scale.grad.item(), transform.inv(y) is x])
+        assert len([*transform.parameters()]) == 1
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+    copy = transform_module(norch)().with_cache()
+    assert len([*copy.parameters()]) == 1 and copy._cache_size == 1
+
+
+def test_what_packages_ask_of_the_classes():
+    for t in (torch, norch):
+        d = t.distributions
+        assert d.HalfCauchy(2.0).base_dist.scale.item() == d.HalfNormal(2.0).base_dist.scale.item() == 2.0
+        assert {"real", "cat", "corr_cholesky", "Constraint"} <= set(d.constraints.__all__)
+        assert not [name for name in dir(transform_module(t)) if not hasattr(transform_module(t), name)]
+
+        class Other:
+            pass
+
+        d.register_kl(Other, d.Normal)(lambda p, q: "found")
+        assert d.kl_divergence(Other(), d.Normal(0.0, 1.0)) == "found"
+        with pytest.raises((TypeError, AttributeError)):
+            d.register_kl("Normal", d.Normal)

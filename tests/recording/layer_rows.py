@@ -123,6 +123,7 @@ LOSSES: dict[str, list[Any]] = {
     "MultiLabelSoftMarginLoss()": [(5, 3), ("share", (5, 3))],
     "MultiMarginLoss()": [(5, 3), ("whole", 3, (5,))],
     "NLLLoss()": [(5, 3), ("whole", 3, (5,))],
+    "NLLLoss2d()": [(5, 3, 2, 2), ("whole", 3, (5, 2, 2))],
     "PoissonNLLLoss()": [(5, 3), ("share", (5, 3))],
     "SmoothL1Loss()": [(5, 3), (5, 3)],
     "SoftMarginLoss()": [(5, 3), ("sign", (5, 3))],

@@ -173,17 +173,30 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     if (device < 0 || device >= device_count()) return remember(cudaErrorInvalidDevice);
     snprintf(properties->name, sizeof properties->name, "CUDA emulator");
+    properties->major = 8;
+    properties->minor = 0;
+    properties->multiProcessorCount = 1;
+    properties->warpSize = 32;
     return cudaSuccess;
 }
 
 // ---- Memory -----------------------------------------------------------------------------------------------------
+
+static size_t capacity() { return size_t(atoll(setting("NORCH_EMULATOR_MEMORY", "1073741824"))); }
+
+cudaError_t cudaMemGetInfo(size_t* idle, size_t* total) {
+    *total = capacity();
+    const size_t used = memory().used[current_device];
+    *idle = used < *total ? *total - used : 0;
+    return cudaSuccess;
+}
 
 cudaError_t cudaMalloc(void** data, size_t bytes) {
     count_call("cudaMalloc");
     *data = nullptr;
     if (forbidden_while_captured()) return remember(cudaErrorStreamCaptureUnsupported);
     if (!bytes) return cudaSuccess;
-    const size_t limit = size_t(atoll(setting("NORCH_EMULATOR_MEMORY", "1073741824")));
+    const size_t limit = capacity();
     const size_t used = memory().used[current_device];
     if (bytes > limit || used > limit - bytes) return remember(cudaErrorMemoryAllocation);
     const cudaError_t error = new_block(data, bytes, current_device);

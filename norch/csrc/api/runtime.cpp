@@ -35,6 +35,13 @@ const char* cuda_name(int32_t device) {
     return status == 0 ? name : nullptr;
 }
 
+int cuda_numbers(int32_t device, int64_t* numbers) {
+    return attempt([&] {
+        check_device(device);
+        cuda_device_numbers(device, numbers);
+    });
+}
+
 int synchronize(int32_t device) {
     return attempt([&] {
         check_device(device);

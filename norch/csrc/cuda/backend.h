@@ -20,7 +20,8 @@ void cuda_synchronize(int32_t device);                       // waits until all 
 uint64_t cuda_stream(int32_t device);                        // that norch's work is queued on, for other libraries
 void cuda_let_stream_wait(int32_t device, uint64_t stream);  // another library's, until the work queued so far is done
 void cuda_device_name(int32_t device, char* name, int64_t capacity);
-void cpu_to_cuda(const Tensor& source, Tensor& target);  // both contiguous, of one dtype and shape
+void cuda_device_numbers(int32_t device, int64_t* numbers);  // the six of the C API's cuda_numbers
+void cpu_to_cuda(const Tensor& source, Tensor& target);      // both contiguous, of one dtype and shape
 void cuda_to_cpu(const Tensor& source, Tensor& target);
 void cuda_to_cuda(const Tensor& source, Tensor& target);  // between two devices
 

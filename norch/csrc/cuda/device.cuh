@@ -204,6 +204,17 @@ void cuda_device_name(int32_t number, char* name, int64_t capacity) {
     snprintf(name, size_t(capacity), "%s", properties.name);
 }
 
+void cuda_device_numbers(int32_t number, int64_t* numbers) {
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, number - 1), "cudaGetDeviceProperties");
+    size_t idle = 0, total = 0;
+    use(number);
+    check(cudaMemGetInfo(&idle, &total), "cudaMemGetInfo");
+    const int64_t found[] = {properties.major, properties.minor, properties.multiProcessorCount, properties.warpSize,
+                             int64_t(total),   int64_t(idle)};
+    std::copy(std::begin(found), std::end(found), numbers);
+}
+
 void cuda_synchronize(int32_t number) { wait_for(number, "synchronize"); }
 
 uint64_t cuda_stream(int32_t number) { return uint64_t(intptr_t(use(number))); }

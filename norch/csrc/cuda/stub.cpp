@@ -26,6 +26,7 @@ void cuda_synchronize(int32_t device) { fail_without_cuda(); }
 uint64_t cuda_stream(int32_t device) { fail_without_cuda(); }
 void cuda_let_stream_wait(int32_t device, uint64_t stream) { fail_without_cuda(); }
 void cuda_device_name(int32_t device, char* name, int64_t capacity) { fail_without_cuda(); }
+void cuda_device_numbers(int32_t device, int64_t* numbers) { fail_without_cuda(); }
 void cpu_to_cuda(const Tensor& source, Tensor& target) { fail_without_cuda(); }
 void cuda_to_cpu(const Tensor& source, Tensor& target) { fail_without_cuda(); }
 void cuda_to_cuda(const Tensor& source, Tensor& target) { fail_without_cuda(); }

@@ -35,13 +35,13 @@ def scaled_dot_product_attention(
     """softmax(query key^T * scale + mask) value: [..., L, E], [..., S, E] and [..., S, V] give [..., L, V].
 
     `attn_mask` broadcasts to [..., L, S]: bool, True where a query may see a key, or numbers to add to the scores.
-    `is_causal` lets query i see the keys up to i. `scale` is 1 / sqrt(E) unless given. A query that may see no key
-    gets zeros. With `enable_gqa` a query [..., H, L, E] may have more heads than key and value, each of which serves
-    the same number of them ("grouped query attention", Ainslie et al. 2023). With `dropout_p`, that share of the
-    weights is dropped in every mode: pass 0 when not training. Memory grows with L and S, not with L * S (Dao and
-    others, "FlashAttention", 2022), except for second derivatives and for a mask that requires gradients. All have one
-    floating dtype. Raises ShapeError for other shapes, RuntimeError for another dtype, or for a mask together with
-    is_causal.
+    `is_causal` lets query i see the keys up to i, of those that a mask lets it see. `scale` is 1 / sqrt(E) unless
+    given. A query that may see no key gets zeros. With `enable_gqa` a query [..., H, L, E] may have more heads than
+    key and value, each of which serves the same number of them ("grouped query attention", Ainslie et al. 2023). With
+    `dropout_p`, that share of the weights is dropped in every mode: pass 0 when not training. Memory grows with L and
+    S, not with L * S (Dao and others, "FlashAttention", 2022), except for second derivatives and for a mask that
+    requires gradients. All have one floating dtype. Raises ShapeError for other shapes, RuntimeError for another
+    dtype, or for a mask together with is_causal unless all have four dimensions.
 
     >>> query, key, value = norch.ones(2, 5, 8), norch.ones(2, 7, 8), norch.ones(2, 7, 3)
     >>> F.scaled_dot_product_attention(query, key, value).shape
@@ -53,7 +53,7 @@ def scaled_dot_product_attention(
     _check_shapes(query, key, value)
     dropout_p = check_probability(dropout_p)
     mask = checked_mask("attn_mask", attn_mask, query)
-    if is_causal and mask is not None:
+    if is_causal and mask is not None and query.ndim != 4:  # PyTorch's kernel for four takes both
         raise RuntimeError("scaled_dot_product_attention: expected attn_mask or is_causal, got both")
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     return attended(query, key, value, mask, scale, is_causal, dropout_p)

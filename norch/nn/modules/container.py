@@ -33,7 +33,7 @@ class _Container(Module, Generic[T]):
     def _checked(self, value: T | Tensor) -> T:
         if self.kind is Parameter and isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
-        if not isinstance(value, self.kind) and not (value is None and isinstance(self, (ModuleDict, ModuleList))):
+        if not isinstance(value, self.kind) and not (value is None and isinstance(self, (_Dict, ModuleList))):
             hint = self._hint(value)
             raise TypeError(f"{self.get_name()}: given {given(value)}, expected a {self.kind.__name__}{hint}")
         return value
@@ -298,9 +298,10 @@ class ParameterDict(_Dict[Parameter]):
         return ParameterDict(self)
 
     @classmethod
-    def fromkeys(cls, keys: Iterable[str], default: Parameter) -> ParameterDict:
-        """A ParameterDict with one parameter under each of the names."""
-        return cls(dict.fromkeys(keys, default))
+    def fromkeys(cls, keys: Iterable[str], default: Parameter | Tensor | None = None) -> ParameterDict:
+        """A ParameterDict with one parameter under each of the names; None keeps the name for one to come."""
+        values: Any = dict.fromkeys(keys, default)
+        return cls(values)
 
     def __or__(self, other: Mapping[str, Parameter]) -> ParameterDict:
         return ParameterDict({**self, **other})

@@ -6,6 +6,7 @@ steps of the longest sequence, N sequences, * further dimensions.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ from ...functions.creation import tensor
 from ...functions.joining import cat, stack
 from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
-from ...types import DType, float32, float64, int64, shown
+from ...types import DType, float16, float32, float64, int8, int16, int32, int64, shown, uint8
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -91,6 +92,34 @@ class PackedSequence(_Packed):
         """The same sequences as float64."""
         return self.to(float64)
 
+    def half(self) -> PackedSequence:
+        """The same sequences as float16."""
+        return self.to(float16)
+
+    def int(self) -> PackedSequence:
+        """The same sequences as int32."""
+        return self.to(int32)
+
+    def short(self) -> PackedSequence:
+        """The same sequences as int16."""
+        return self.to(int16)
+
+    def char(self) -> PackedSequence:
+        """The same sequences as int8."""
+        return self.to(int8)
+
+    def byte(self) -> PackedSequence:
+        """The same sequences as uint8."""
+        return self.to(uint8)
+
+    def pin_memory(self) -> PackedSequence:
+        """The same sequences: norch has no pinned memory."""
+        return self
+
+    def is_pinned(self) -> bool:
+        """Whether the memory is pinned: it never is."""
+        return False
+
     def long(self) -> PackedSequence:
         """The same sequences as int64."""
         return self.to(int64)
@@ -105,7 +134,7 @@ class PackedSequence(_Packed):
         """The dtype of the data."""
         return self.data.dtype
 
-    def segments(self) -> Iterator[tuple[int, int, int]]:
+    def segments(self) -> Iterator[tuple[builtins.int, builtins.int, builtins.int]]:
         """Runs of steps that the same sequences reach: (how many steps, how many sequences, the first row of data)."""
         row = 0
         for count, steps in groupby(self.batch_sizes.tolist()):

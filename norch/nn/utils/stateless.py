@@ -76,6 +76,23 @@ def replaced(module: Module, given: Mapping[str, Tensor], tie_weights: bool, str
         structure.version += 1
 
 
+@contextmanager
+def _reparametrize_module(
+    module: Module,
+    parameters_and_buffers: dict[str, Tensor],
+    tie_weights: bool = False,
+    strict: bool = False,
+    stack_weights: bool = False,
+) -> Iterator[None]:
+    """In this block the module has other parameters and buffers; buffers that it replaces are put into the dict."""
+    with replaced(module, parameters_and_buffers, tie_weights, strict):
+        try:
+            yield
+        finally:
+            own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+            parameters_and_buffers.update({k: own[k] for k in parameters_and_buffers if k in own})
+
+
 class _Entries:
     """The entries of a registry as attributes, for a guard to change."""
 

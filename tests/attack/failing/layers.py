@@ -111,6 +111,7 @@ MultiMarginLoss(): x(4, 3), i(3, 4)
 MultiheadAttention(4, 2): x(3, 2, 4), x(3, 2, 4), x(3, 2, 4)
 MultiheadAttention(4, 2, dropout=0.3, bias=False): x(3, 2, 4), x(3, 2, 4), x(3, 2, 4), None, False
 NLLLoss(): x(4, 3).log_softmax(1), i(3, 4)
+NLLLoss2d(): x(4, 3, 2, 2).log_softmax(1), i(3, 4, 2, 2)
 PReLU(): x(2, 3)
 PairwiseDistance(): x(3, 2), x(3, 2)
 PixelShuffle(2): x(1, 4, 2, 2)

@@ -26,4 +26,7 @@ __all__ = [
     "default_convert",
 ]
 
+default_collate_err_msg_format = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
 np_str_obj_array_pattern = re.compile(r"[SaUO]")

@@ -1,0 +1,3 @@
+"""Tensor, at a path from which programs import it."""
+
+from .tensor import Tensor as Tensor
