@@ -135,8 +135,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sort_tensor": (RESULTS, [TENSOR, c_int64, c_int64, c_int32]),
     "running_extreme_tensor": (RESULTS, [TENSOR, c_int64, c_int32]),
     "bins_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
-    "sinc_tensor": (RESULT, [TENSOR]),
-    "logit_tensor": (RESULT, [TENSOR]),
     "equal_tensors": (c_int32, [TENSOR, TENSOR]),
     "isin_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
     "unique_tensor": (RESULTS, [TENSOR, c_int32, c_int32, c_int32]),
@@ -303,7 +301,7 @@ def rules() -> dict[str, str]:
     """How each operation with one or two operands treats dtypes: the Rule of its row in csrc/ops/operations.h."""
     listed = _library.list_rules
     listed.restype = c_char_p
-    named = zip((1, 2), operations().values())
+    named = [(n, operations()[kind]) for n, kind in ((1, "unary"), (2, "binary"), (8, "special"))]
     return {name: rule for n, names in named for name, rule in zip(names, listed(n).decode().split())}
 
 
@@ -344,7 +342,9 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "order_statistic_tensor mode_tensor running_extreme_tensor cumsum_tensor cumprod_tensor logcumsumexp_tensor",
     "deviation_tensor norm_tensor aminmax_tensor extreme_tensor renorm_tensor diff_tensor trapezoid_tensor",
     "slopes_tensor distances_tensor equal_tensors isin_tensor unique_tensor bincount_tensor histc_tensor trace_tensor",
-    "block_diag_tensors cross_tensor rearranged_tensor sinc_tensor logit_tensor",
+    "block_diag_tensors cross_tensor rearranged_tensor",
+    "max_pool_tensor max_pool_backward avg_pool_tensor avg_pool_backward adaptive_max_pool_tensor",
+    "adaptive_avg_pool_tensor adaptive_avg_pool_backward",
     "scatter_tensor masked_scatter_into masked_scatter_tensor triangle_into",
     "mean_tensor variance_tensor logsumexp_tensor nll_tensor nll_backward integers_into uniform_into",
     "normal_into",

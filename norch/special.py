@@ -5,7 +5,6 @@ All work element by element on tensors of any shape; integers and bool become fl
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Callable
 
 from .autograd.derivatives import special as derivatives
@@ -116,8 +115,7 @@ def entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> norch.special.entr(norch.tensor([0.0, 0.5, 1.0]))
     tensor([0.0000, 0.3466, 0.0000])
     """
-    x = check_tensor(input, "entr")
-    return into(out, (x < 0)._choose(-math.inf, 0.0 - x.xlogy(x)), "entr")
+    return into(out, computed("entr", derivatives.EntrBackward, check_tensor(input, "entr")), "entr")
 
 
 # ---- Of two tensors, one of which may be a number ---------------------------------------------------------------

@@ -277,7 +277,7 @@ class Tensor(
         "fmax", s.FmaxBackward, "The larger of x and y; the other one if either is NaN", numbers=False
     )
     _, _, _, copysign, copysign_ = binary("copysign", s.CopysignBackward, "|x| with the sign of y")
-    _, _, _, _nextafter, _ = binary(
+    _, _, _, _nextafter, _nextafter_ = binary(
         "nextafter", s.NextafterBackward, "The number next to x in y's direction", numbers=False
     )
     _, _, _, heaviside, heaviside_ = binary(
@@ -316,7 +316,7 @@ class Tensor(
     relu, relu_ = unary("relu", f.ReluBackward, "max(x, 0)")
     floor, floor_ = unary("floor", f.FloorBackward, "The largest integer not above x")
     ceil, ceil_ = unary("ceil", f.CeilBackward, "The smallest integer not below x")
-    _round = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")[0]
+    _round, _round_ = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")
     trunc, trunc_ = unary("trunc", f.TruncBackward, "The integer part of x: rounded towards zero")
     frac, frac_ = unary("frac", f.FracBackward, "The fraction x - trunc(x), with the sign of x")
     exp, exp_ = unary("exp", f.ExpBackward, "e to the power of x")
@@ -347,6 +347,8 @@ class Tensor(
     erfinv, erfinv_ = unary("erfinv", s.ErfinvBackward, "The number whose error function is x")
     lgamma, lgamma_ = unary("lgamma", s.LgammaBackward, "The logarithm of the absolute value of gamma(x)")
     digamma, digamma_ = unary("digamma", s.DigammaBackward, "The derivative of the logarithm of gamma(x)")
+    sinc, sinc_ = unary("sinc", s.SincBackward, "sin(pi x) / (pi x), 1 at 0")
+    _logit, _logit_ = unary("logit", s.LogitBackward, "log(x / (1 - x))")
     i0, i0_ = unary("i0", s.I0Backward, "The modified Bessel function of the first kind, of order 0")
     isnan = unary("isnan", None, "Whether x is NaN")[0]
     isinf = unary("isinf", None, "Whether x is infinite")[0]

@@ -253,6 +253,8 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
         """|x| with the sign of y."""
     def _nextafter(self, other: Operand) -> Tensor:
         """The number next to x in y's direction."""
+    def _nextafter_(self, other: Operand) -> Self:
+        """The number next to x in y's direction."""
     def heaviside(self, other: Operand) -> Tensor:
         """0 where x < 0, y where x is 0, 1 where x > 0."""
     def heaviside_(self, other: Operand) -> Self:
@@ -345,6 +347,8 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
     def ceil_(self) -> Self:
         """The smallest integer not below x."""
     def _round(self) -> Tensor:
+        """The nearest integer; halves go to the even one."""
+    def _round_(self) -> Self:
         """The nearest integer; halves go to the even one."""
     def trunc(self) -> Tensor:
         """The integer part of x: rounded towards zero."""
@@ -466,6 +470,14 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
         """The derivative of the logarithm of gamma(x)."""
     def digamma_(self) -> Self:
         """The derivative of the logarithm of gamma(x)."""
+    def sinc(self) -> Tensor:
+        """sin(pi x) / (pi x), 1 at 0."""
+    def sinc_(self) -> Self:
+        """sin(pi x) / (pi x), 1 at 0."""
+    def _logit(self) -> Tensor:
+        """log(x / (1 - x))."""
+    def _logit_(self) -> Self:
+        """log(x / (1 - x))."""
     def i0(self) -> Tensor:
         """The modified Bessel function of the first kind, of order 0."""
     def i0_(self) -> Self:

@@ -309,10 +309,6 @@ REASONS = {
         norch.allclose(x, y)
         F.dropout(x, 0.5)
         """,
-    "the result, written over the tensor": """
-        x.nan_to_num_()
-        x.round_()
-        """,
     "the triangle, then what it solves": """
         x.triangular_solve(y)
         """,

@@ -240,10 +240,6 @@ API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // re
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 
-// ---- Elementwise functions of several kernels (api/elementary.cpp)
-API Tensor* sinc_tensor(Tensor* tensor);
-API Tensor* logit_tensor(Tensor* tensor);
-
 // ---- Sets and counts (api/sets.cpp)
 API int32_t equal_tensors(Tensor* x, Tensor* y);  // whether shapes and elements are the same; -1 after an error
 // Whether each element is among the tests, which have its dtype; or, if inverted, is not.

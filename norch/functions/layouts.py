@@ -41,13 +41,15 @@ def empty_strided(
     >>> norch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    packed_list(size, "empty_strided: size"), packed_list(stride, "empty_strided: stride")  # nothing else is taken
-    shape, strides = sizes_of((size,), "empty_strided"), sizes_of((stride,), "empty_strided")
-    if len(shape) != len(strides) or min([*shape, *strides], default=0) < 0:
-        raise ShapeError(f"empty_strided: expected a stride for each size, not negative, got {shape} and {strides}")
-    extent = 0 if 0 in shape else 1 + sum((count - 1) * step for count, step in zip(shape, strides))
+    shape, rank = packed_list(size, "empty_strided: size")
+    strides, count = packed_list(stride, "empty_strided: stride")
+    if rank != count or min((*size, *stride), default=0) < 0:
+        given = f"{list(size)} and {list(stride)}"
+        raise ShapeError(f"empty_strided: expected a stride for each size, not negative, got {given}")
+    extent = 0 if 0 in size else 1 + sum((int(count) - 1) * int(step) for count, step in zip(size, stride))
     memory = uninitialized([extent], floating(dtype), device)
-    return made(memory.as_strided(shape, strides, 0).detach(), "empty_strided", requires_grad, pin_memory, layout)
+    result = wrap(lib.as_strided_tensor(memory._ptr, shape, strides, rank, 0))
+    return made(result, "empty_strided", requires_grad, pin_memory, layout)
 
 
 def empty_permuted(

@@ -120,6 +120,8 @@ def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Te
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
     if isinstance(input, SparseTensor):
         return getattr(input, name)(*args, **kwargs)
+    if name == "pow" and isinstance(input, (int, float)) and args and isinstance(args[0], Tensor):
+        return into(out, input ** args[0], name)  # C computes powers of some numbers faster
     if not isinstance(input, Tensor):
         may_be_number = name in NUMBER_FIRST
         input = _of_number(input, name, *args, **kwargs) if may_be_number else check_tensor(input, name)

@@ -880,9 +880,8 @@ def isposinf(input: Tensor, *, out: Out=None) -> Tensor:
     """Whether x is plus infinity, element by element, in the shape of x, as bool."""
 def isneginf(input: Tensor, *, out: Out=None) -> Tensor:
     """Whether x is minus infinity, element by element, in the shape of x, as bool."""
-@in_float32
 def sinc(input: Tensor, *, out: Out=None) -> Tensor:
-    """sin(pi x) / (pi x), 1 at 0: element by element, in the shape of x; integers and bool become float32."""
+    """sin(pi x) / (pi x), 1 at 0."""
 def logit(input: Tensor, eps: float | None=None, *, out: Out=None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with `eps` >= 0 x is moved into [eps, 1 - eps] first."""
 def deg2rad(input: Tensor, *, out: Out=None) -> Tensor:
@@ -1053,9 +1052,8 @@ def sigmoid_(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x))."""
 def sin_(input: Tensor) -> Tensor:
     """The sine of x, in radians."""
-@in_float32
 def sinc_(input: Tensor) -> Tensor:
-    """sin(pi x) / (pi x), 1 at 0: element by element, in the shape of x; integers and bool become float32."""
+    """sin(pi x) / (pi x), 1 at 0."""
 def sinh_(input: Tensor) -> Tensor:
     """The hyperbolic sine of x."""
 def sqrt_(input: Tensor) -> Tensor:

@@ -62,18 +62,25 @@ def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
 
 def common_type(*operands: Operand) -> dtype:
     """The `result_type` of any number of operands."""
-    kinds_given = {x.dtype if isinstance(x, operation.Tensor) else None for x in operands}
-    if len(kinds_given) == 1 and None not in kinds_given:
-        return kinds_given.pop()  # type: ignore[return-value]
-    groups: list[list[dtype]] = [[], [], []]
-    for value in operands:
-        check_operand(value, "result_type")
-        if isinstance(value, operation.Tensor):
-            groups[0 if value.ndim else 1].append(value.dtype)
-        else:
-            groups[2].append(bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else default.dtype)
-    kinds = [functools.reduce(promote_types, group) for group in groups if group]
-    return max(kinds, key=_category)  # the first of the highest category
+    found = {value.dtype if isinstance(value, operation.Tensor) else None for value in operands}
+    if len(found) == 1 and None not in found:  # most often: tensors of one dtype
+        return found.pop()  # type: ignore[return-value]
+    return _common_type(*[_kind(value) for value in operands])
+
+
+def _kind(value: Operand) -> tuple[int, dtype]:
+    """The dtype of an operand, and its rank among them: of tensors with dimensions, without, or of numbers."""
+    if isinstance(value, operation.Tensor):
+        return (0 if value.ndim else 1), value.dtype
+    check_operand(value, "result_type")
+    return 2, bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else default.dtype
+
+
+@functools.lru_cache(None)
+def _common_type(*kinds: tuple[int, dtype]) -> dtype:
+    groups = [[kind for group, kind in kinds if group == rank] for rank in range(3)]
+    found = [functools.reduce(promote_types, group) for group in groups if group]
+    return max(found, key=_category)  # the first of the highest category
 
 
 def can_cast(from_: DType, to: DType) -> bool:
@@ -187,7 +194,7 @@ def fitting(value: float, kind: dtype, name: str) -> float:
 
     Negative integers of uint8 wrap around: -1 is 255.
     """
-    if kind is bool_:
+    if kind is bool_ or (kind.is_floating_point and -65504 <= value <= 65504):  # which all floating dtypes hold
         return value
     if kind is uint8 and isinstance(value, int) and -255 <= value < 0:
         return value + 256

@@ -7,29 +7,25 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import operation
 from .._C import Number, lib, number
 from ..arguments import broadcast_shapes, one_size, whole
 from ..autograd.derivatives.elementary import AddcmulBackward
 from ..autograd.derivatives.special import (
     FrexpBackward,
-    LogitBackward,
     NanToNumBackward,
     NextafterBackward,
     RoundedDivBackward,
-    SincBackward,
     trigamma,
     zeta,
 )
-from ..autograd.functions import SignBackward
+from ..autograd.functions import RoundBackward, SignBackward
 from ..autograd.in_place import write
 from ..autograd.mode import no_grad
 from ..functions.promotion import finite_numbers, limits_of, result_type
 from ..operation import check_floating, check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
-from ..precision import in_float32
 from ..return_types import printed
-from ..types import HALVES, Operand, float64, int16, int32, shown
+from ..types import HALVES, Operand, dtype, float64, int16, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place
 
@@ -121,7 +117,7 @@ class ElementaryMethods:
         if rounding_mode == "floor":
             quotient = self // other
         elif result_type(self, other).is_floating_point:
-            quotient = _truncated(self.detach(), other.detach() if isinstance(other, operation.Tensor) else other)
+            return computed("div_trunc", RoundedDivBackward, self, other)
         else:
             quotient = (self - self.fmod(other)) // other
         return recorded(quotient, RoundedDivBackward, (self, other))
@@ -170,10 +166,12 @@ class ElementaryMethods:
             return self._round()
         if not self.is_floating_point():
             raise RuntimeError(f"round: decimals are for floating dtypes, got {self.dtype}")
-        if self.dtype in HALVES:  # whose numbers times the scale may be infinite
-            return self.float().round(decimals=decimals).to(self.dtype)
         scale = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
-        return (self * scale)._round() / scale if decimals > 0 else (self / scale)._round() * scale
+        if decimals > 0:
+            return recorded(wrap(lib.round_scaled_tensor(self._ptr, number(scale)._ptr)), RoundBackward, (self,))
+        if self.dtype in HALVES:  # whose numbers may be rounded to a tenth of the scale
+            return self.float().round(decimals=decimals).to(self.dtype)
+        return (self / scale)._round() * scale
 
     def float_power(self: Tensor, exponent: Operand) -> Tensor:
         """x to the power of `exponent`, in float64. Shapes and errors as for `add`.
@@ -237,16 +235,10 @@ class ElementaryMethods:
         >>> norch.tensor([1.0, float("nan"), -float("inf")]).nan_to_num(neginf=-9.0)
         tensor([ 1.,  0., -9.])
         """
-        for given in (nan, posinf, neginf):
-            if not (given is None or isinstance(given, (int, float))):
-                raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
-        if not (kind := self.dtype).is_floating_point:
+        kind, plain = self.dtype, nan is posinf is neginf is None
+        none, above, below = finite_numbers(kind) if plain else _finite_numbers(kind, nan, posinf, neginf)
+        if not kind.is_floating_point:
             return self.clone()
-        none, above, below = finite_numbers(kind)
-        if not nan is posinf is neginf is None:
-            largest = limits_of(kind).max
-            chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-            none, above, below = (number(math.copysign(math.inf, x) if abs(x) > largest else x) for x in chosen)
         result = wrap(lib.nan_to_num_tensor(none._ptr, self._ptr, above._ptr, below._ptr))
         return result if self._edge is None else recorded(result, NanToNumBackward, (self,), limits_of(kind).max)
 
@@ -281,18 +273,9 @@ class ElementaryMethods:
             return recorded(result, NextafterBackward, (self, other))
         return self._nextafter(other)
 
-    nextafter_ = in_place(nextafter)
+    nextafter_ = in_place(nextafter, lambda x, other: None if x.dtype in HALVES else x._nextafter_(other))
 
     # ---- Functions of one variable
-
-    @in_float32
-    def sinc(self: Tensor) -> Tensor:
-        """sin(pi x) / (pi x), 1 at 0: element by element, in the shape of x; integers and bool become float32.
-
-        >>> norch.tensor([0.0, 0.5]).sinc()
-        tensor([1.0000, 0.6366])
-        """
-        return recorded(wrap(lib.sinc_tensor(self._ptr)), SincBackward, (self,))
 
     def logit(self: Tensor, eps: float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; with `eps` >= 0 x is moved into [eps, 1 - eps] first.
@@ -306,7 +289,7 @@ class ElementaryMethods:
         x = self if self.is_floating_point() else self.float()
         if eps is not None and eps >= 0:
             x = x.clamp(eps, 1.0 - eps)
-        return recorded(wrap(lib.logit_tensor(x._ptr)), LogitBackward, (x,))
+        return x._logit()
 
     def deg2rad(self: Tensor) -> Tensor:
         """Degrees in radians, element by element, in the shape of x; integers and bool become float32.
@@ -386,9 +369,7 @@ class ElementaryMethods:
         >>> norch.tensor([1.0, -2.0]).angle()
         tensor([0.0000, 3.1416])
         """
-        x = self if self.is_floating_point() else self.float()
-        y = x.detach()
-        return recorded(y.isnan()._choose(y, (y < 0).to(y.dtype) * math.pi), SignBackward, (x,))
+        return computed("angle", SignBackward, self)
 
     def conj(self: Tensor) -> Tensor:
         """The complex conjugate of real numbers: this tensor itself, of its shape and dtype.
@@ -439,14 +420,13 @@ class ElementaryMethods:
     subtract_ = sub_
     divide = true_divide = div
     divide_ = true_divide_ = div_
-    _div_ = in_place(div)
-    round_ = in_place(round)
+    _div_ = in_place(div, lambda x, other, rounding_mode: _divide_into(x, other, rounding_mode))
+    round_ = in_place(round, lambda x, decimals=0: x._round_() if type(decimals) is int and not decimals else None)
     ldexp_ = in_place(ldexp)
-    nan_to_num_ = in_place(nan_to_num)
-    sinc_ = in_place(sinc)
-    logit_ = in_place(logit)
-    deg2rad_ = in_place(deg2rad)
-    rad2deg_ = in_place(rad2deg)
+    nan_to_num_ = in_place(nan_to_num, lambda x, *numbers, **named: _replace_into(x, *numbers, **named))
+    logit_ = in_place(logit, lambda x, eps=None: x._logit_() if eps is None else None)
+    deg2rad_ = in_place(deg2rad, lambda x: x.mul_(math.pi / 180))
+    rad2deg_ = in_place(rad2deg, lambda x: x.mul_(180 / math.pi))
     polygamma_ = in_place(polygamma)
     mvlgamma_ = in_place(mvlgamma)
 
@@ -483,9 +463,42 @@ def _times_alpha(name: str, x: Tensor, other: Operand, legacy: tuple[Operand, ..
     return operand if alpha == 1 and alpha is not True else scaled(name, other, alpha, result_type(x, other))
 
 
-@in_float32
-def _truncated(x: Tensor, y: Operand) -> Tensor:
-    return (x / y).trunc()
+def _divide_into(x: Tensor, other: Operand, rounding_mode: str) -> Tensor | None:
+    """x divided in place by a row of csrc/ops/operations.h, if there is one for its dtype and this rounding."""
+    row = {"floor": "floor_divide_into", "trunc": "div_trunc_into"}.get(rounding_mode)
+    if row is None or not x.is_floating_point():
+        return None
+    into, y = getattr(lib, row), check_operand(other, "div_")
+    return write(x, RoundedDivBackward, (y,), lambda: into(x._ptr, x._ptr, y._ptr))
+
+
+def _finite_numbers(
+    kind: dtype, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> tuple[Number, Number, Number]:
+    """What `nan_to_num` puts in place of NaN, infinity and minus infinity, if it is given numbers."""
+    for given in (nan, posinf, neginf):
+        if not (given is None or isinstance(given, (int, float))):
+            raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
+    if not kind.is_floating_point:
+        return finite_numbers(kind)
+    largest = limits_of(kind).max
+    chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
+    none, above, below = (number(math.copysign(math.inf, x) if abs(x) > largest else x) for x in chosen)
+    return none, above, below
+
+
+def _replace_into(x: Tensor, *numbers: float | None, **named: float | None) -> Tensor | None:
+    """`nan_to_num` written into x."""
+    kind = x.dtype
+    none, above, below = _finite_numbers(kind, *numbers, **named) if numbers or named else finite_numbers(kind)
+    if not kind.is_floating_point:
+        return None
+    return write(
+        x,
+        lambda old: NanToNumBackward(old, limits_of(kind).max),
+        (),
+        lambda: lib.nan_to_num_into(x._ptr, none._ptr, x._ptr, above._ptr, below._ptr),
+    )
 
 
 def _next_half(x: Tensor, y: Tensor) -> Tensor:

@@ -120,11 +120,16 @@ IN_PLACE = """
         gradients, ShapeError if the result has another shape."""
 
 
-def in_place(method: Callable[P, Tensor]) -> Callable[P, Tensor]:
-    """The form in place of a method that is composed of others: the result is written over the tensor."""
+def in_place(method: Callable[P, Tensor], direct: Callable[..., Tensor | None] | None = None) -> Callable[P, Tensor]:
+    """The form in place of a method that is composed of others: the result is written over the tensor.
+
+    `direct` is asked first: a function of the same arguments that lets a kernel write into the tensor, or returns None.
+    """
     name = f"{method.__name__}_"
 
     def method_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if direct is not None and (written := direct(self, *args, **kwargs)) is not None:
+            return written
         recording = mode.enabled and (self._edge is not None or any(map(edge, (*args, *kwargs.values()))))
         result = method(self.clone() if recording else self, *args, **kwargs)  # type: ignore[arg-type]
         if lib.same_kind(result._ptr, self._ptr):

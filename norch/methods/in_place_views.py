@@ -92,6 +92,8 @@ class InPlaceViewMethods:
         shape = sizes_of(sizes, "resize_")
         if self.requires_grad:
             raise RuntimeError("resize_: cannot resize a tensor that requires gradients")
+        if self.shape == shape:
+            return self
         strides, count = _row_strides(shape), math.prod(shape)
         if min(shape, default=0) < 0:
             raise _C.ShapeError(f"resize_: sizes cannot be negative: got {shape}")

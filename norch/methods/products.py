@@ -10,10 +10,13 @@ from .. import operation
 from .._C import ShapeError, lib, number
 from ..arguments import axis_of
 from ..autograd import functions as f
+from ..autograd.derivatives.elementary import AddcmulBackward
 from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, KronBackward, OuterBackward
+from ..autograd.in_place import write
 from ..functions.promotion import fitting
 from ..operation import check_tensor, mode, record, recorded, wrap
 from ..types import bool_, dtype, float32
+from .composed import are_floats
 
 if TYPE_CHECKING:
     from ..forward_declarations import Function, Tensor
@@ -211,6 +214,12 @@ class ProductMethods:
         >>> norch.ones(1, 2).addr_(norch.tensor([2.0]), norch.tensor([1.0, 10.0]))
         tensor([[ 3., 21.]])
         """
+        if beta == 1 and alpha == 1 and are_floats(self, vec1, vec2) and vec1.ndim == vec2.ndim == 1:
+            if self.shape == (*vec1.shape, *vec2.shape):
+                y = vec1.unsqueeze(1)
+                return write(
+                    self, AddcmulBackward, (y, vec2), lambda: lib.addcmul_into(self._ptr, self._ptr, y._ptr, vec2._ptr)
+                )
         return self.copy_(_same_shape(self, self.addr(vec1, vec2, beta=beta, alpha=alpha), "addr_"))
 
     def baddbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:

@@ -330,11 +330,11 @@ class ReductionMethods:
         return self.copy_(x.cumprod(dim, dtype=_own_dtype("cumprod_", self, dtype)))
 
 
-def _own_dtype(name: str, x: Tensor, dtype: DType | None) -> DType:
-    """The dtype of a tensor that is written in place; RuntimeError if another one is asked for."""
+def _own_dtype(name: str, x: Tensor, dtype: DType | None) -> DType | None:
+    """The dtype to ask for to write into x: its own, None if it is so anyhow; RuntimeError if another is asked for."""
     if dtype not in (None, x.dtype):
         raise RuntimeError(f"{name}: dtype is {shown(dtype)}, expected {x.dtype}, which the tensor has")
-    return x.dtype
+    return None if x.is_floating_point() else x.dtype
 
 
 def _reduced(

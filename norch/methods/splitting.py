@@ -39,7 +39,7 @@ class SplittingMethods:
         given = split_size_or_sections if split_size is None else split_size
         total = shape[axis]
         if isinstance(given, (list, tuple)):
-            return _parts_of_sizes(self, axis, sizes_of((given,), "split"))
+            return _parts_of_sizes(self, axis, total, given, "split")
         size = one_size(given, "split")
         if size < 0 or (size == 0 and total > 0):
             raise RuntimeError(f"split: expected a size of at least 1, got {size}")
@@ -89,10 +89,11 @@ class SplittingMethods:
         >>> norch.arange(5).split_with_sizes([2, 3])
         (tensor([0, 1]), tensor([2, 3, 4]))
         """
-        sizes, axis = sizes_of((split_sizes,), "split_with_sizes"), axis_of(self, dim, "split_with_sizes")
-        if not self.ndim:
+        axis, shape = axis_of(self, dim, "split_with_sizes"), self.shape
+        if not shape:
+            sizes_of((split_sizes,), "split_with_sizes")
             raise RuntimeError("split_with_sizes: expected at least one dimension, got a tensor of none")
-        return _parts_of_sizes(self, axis, sizes)
+        return _parts_of_sizes(self, axis, shape[axis], split_sizes, "split_with_sizes")
 
     def tensor_split(
         self: Tensor,
@@ -199,12 +200,24 @@ def _chunk_sizes(total: int, size: int) -> tuple[list[int], Any]:
     return sizes, addresses(sizes)
 
 
-def _parts_of_sizes(x: Tensor, axis: int, sizes: list[int]) -> tuple[Tensor, ...]:
-    """Views of these sizes, which must add up to that of a dimension."""
-    total = x.shape[axis]
-    if sum(sizes) != total or min(sizes, default=0) < 0:
+def _parts_of_sizes(x: Tensor, axis: int, total: int, given: Any, name: str) -> tuple[Tensor, ...]:
+    """Views of these sizes, which must add up to `total`, that of a dimension."""
+    try:
+        sizes, packed, given_total = _given_sizes(*given)
+    except TypeError:  # not Python's own integers
+        sizes = sizes_of((given,), name)
+        packed, given_total = None, sum(sizes)
+    if given_total != total or min(sizes, default=0) < 0:
         raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {axis}")
-    return _parts(x, axis, sizes)
+    return _parts(x, axis, sizes, packed)
+
+
+@functools.lru_cache(256, typed=True)  # True is not 1
+def _given_sizes(*sizes: int) -> tuple[list[int], Any, int]:
+    """Sizes, the same as C takes them, and their sum. Raises TypeError for others than Python's own small integers."""
+    if any(type(size) is not int or not 0 <= size < 2**62 for size in sizes):
+        raise TypeError
+    return list(sizes), addresses(sizes), sum(sizes)
 
 
 def _parts(x: Tensor, axis: int, sizes: Sequence[int], packed: Any = None) -> tuple[Tensor, ...]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import ShapeError, lib
@@ -164,14 +165,25 @@ class ViewWriteMethods:
         tensor([[2., 2., 2.]])
         """
         shape = sizes_of(size, "sum_to_size")
-        extra = self.ndim - len(shape)
-        if extra < 0 or any(new not in (1, old) for new, old in zip(shape, self.shape[extra:])):
+        found = _axes_between(self.shape, *shape)
+        if found is None:
             raise ShapeError(f"sum_to_size: shape {shape} does not broadcast to {list(self.shape)}")
-        kept = [axis for axis, size in enumerate(shape, extra) if size == 1 and self.shape[axis] != 1]
-        axes = [*range(extra), *kept]
         if not shape:
             return self.sum()
-        return self.sum(axes, keepdim=True).reshape(shape) if axes else self
+        leading, kept = found
+        if leading and kept:
+            return self.sum((*leading, *kept), keepdim=True).reshape(shape)
+        return self.sum(leading) if leading else self.sum(kept, keepdim=True) if kept else self
+
+
+@functools.lru_cache(256)
+def _axes_between(shape: tuple[int, ...], *smaller: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The axes that a smaller shape lacks, and those of size 1 there alone; None if it does not broadcast."""
+    extra = len(shape) - len(smaller)
+    if extra < 0 or any(new not in (1, old) for new, old in zip(smaller, shape[extra:])):
+        return None
+    kept = tuple(axis for axis, size in enumerate(smaller, extra) if size == 1 and shape[axis] != 1)
+    return tuple(range(extra)), kept
 
 
 def _replaced(x: Tensor, src: Tensor, view: Callable[[Tensor], Tensor], name: str) -> Tensor:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Sequence, overload
 
 from .. import _C, operation
 from .._C import int64_array, lib, raise_error
-from ..arguments import axis_of, chosen, packed, packed_list, sizes_of, whole
+from ..arguments import axis_of, chosen, one_size, packed, packed_list, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
@@ -337,10 +337,10 @@ class ViewMethods:
         if isinstance(start, operation.Tensor) and (start.ndim > 0 or start.dtype is bool_):
             given = f"shape {list(start.shape)} of {start.dtype}"
             raise RuntimeError(f"narrow: expected a start that is a number or an integer scalar, got {given}")
-        (axis, first, count) = sizes_of((dim, start, length), "narrow")
-        if self.ndim == 0:
+        axis, first, count = dim, one_size(start, "narrow"), one_size(length, "narrow")
+        if not (shape := self.shape):
             raise RuntimeError("narrow: expected at least one dimension, got a tensor of none")
-        size = self.shape[axis_of(self, axis, "narrow")]
+        size = shape[axis_of(self, axis, "narrow")]
         if not -size <= first <= size:
             raise IndexError(f"narrow: start {first} is out of range [{-size}, {size}] for dimension {dim}")
         first += size if first < 0 else 0
@@ -375,20 +375,14 @@ class ViewMethods:
                 [2, 3, 4]])
         """
         axis = axis_of(self, dimension, "unfold")
-        length, hop = sizes_of((size, step), "unfold")
+        length, hop = one_size(size, "unfold"), one_size(step, "unfold")
         total = self.shape[axis] if self.ndim else 1
         if not 0 <= length <= total:
             raise RuntimeError(f"unfold: expected a size up to {total}, that of dimension {dimension}, got {size}")
         if hop < 1:
             raise RuntimeError(f"unfold: expected a step of at least 1, got {step}")
-        shape, strides = list(self.shape), list(self.stride())
-        last = strides[axis] if strides else 1
-        shape[axis : axis + 1] = [(total - length) // hop + 1] if self.ndim else []
-        strides[axis : axis + 1] = [last * hop] if self.ndim else []
-        shape.append(length)
-        strides.append(last)
-        first = lib.offset_of(self._ptr)
-        ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
+        place = _windows(self.shape, self.stride(), axis, length, hop)
+        ptr = lib.as_strided_tensor(self._ptr, *place, lib.offset_of(self._ptr))
         return view(self, ptr, d.UnfoldBackward, axis, length, hop)
 
     def as_strided(
@@ -413,6 +407,19 @@ class ViewMethods:
 
     swapdims = transpose
     moveaxis = movedim
+
+
+@functools.lru_cache(256)
+def _windows(
+    shape: tuple[int, ...], strides: tuple[int, ...], axis: int, length: int, hop: int
+) -> tuple[bytes, bytes, int]:
+    """The shape and the strides of windows along a dimension, or of one over a scalar, as C takes them."""
+    if not shape:
+        return int64_array((length,)), int64_array((1,)), 1
+    count = (shape[axis] - length) // hop + 1
+    sizes = (*shape[:axis], count, *shape[axis + 1 :], length)
+    steps = (*strides[:axis], strides[axis] * hop, *strides[axis + 1 :], strides[axis])
+    return int64_array(sizes), int64_array(steps), len(sizes)
 
 
 @functools.lru_cache(256, typed=True)  # True is not 1

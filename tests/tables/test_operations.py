@@ -64,6 +64,7 @@ TESTED_BY_THEMSELVES = {
     "GluBackward",
     "CrossBackward",  # tests/tensor/test_matrix_products.py
     "_StandardGamma",  # tests/oracle/test_oracle_distributions.py
+    "EntrBackward",
     "IgammaBackward",  # tests/tensor/test_special.py, as all of SPECIAL_OPS
     "IgammacBackward",
     "ZetaBackward",

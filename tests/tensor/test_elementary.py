@@ -230,3 +230,59 @@ def test_terms_are_computed_in_the_dtype_of_the_result(device):
 
 def test_rsub_takes_alpha_in_its_place(device):
     assert norch.rsub(norch.tensor([1.0], device=device), 10, 2).item() == 8
+
+
+IN_PLACE = [
+    ("round", {}),
+    ("round", {"decimals": 1}),
+    ("nan_to_num", {}),
+    ("nan_to_num", {"nan": 7.0, "posinf": 9.0}),
+    ("sinc", {}),
+    ("logit", {}),
+    ("logit", {"eps": 0.1}),
+    ("deg2rad", {}),
+    ("rad2deg", {}),
+    ("polygamma", {"n": 1}),
+    ("div", {"other": 0.3, "rounding_mode": "trunc"}),
+    ("div", {"other": 0.3, "rounding_mode": "floor"}),
+    ("cumsum", {"dim": 0}),
+    ("cumprod", {"dim": 0}),
+]
+
+
+@pytest.mark.parametrize("name, options", IN_PLACE)
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64, norch.float16])
+def test_forms_in_place_compute_the_same(name, options, dtype, device):
+    """Of a tensor alone, of a part of one in a graph, and where norch.compile replays them."""
+    values = norch.tensor([[0.25, 0.75, inf], [0.5, nan, 0.125]], dtype=dtype, device=device)
+    finite = norch.tensor([[0.25, 0.75], [0.5, 0.125]], dtype=dtype, device=device)
+    for x in (values, values.T, finite):
+        expected = getattr(x.clone(), name)(**options)
+        written = x.clone()
+        assert getattr(written, f"{name}_")(**options) is written
+        assert norch.equal(written.nan_to_num(5.0, 6.0, 7.0), expected.nan_to_num(5.0, 6.0, 7.0))
+
+    def gradient(form):
+        leaf = finite.clone().requires_grad_()
+        x = leaf * 1.0
+        column = x[:, 0]
+        result = getattr(column, form)(**options)
+        ((result if form == name else x[:, 0]) * norch.tensor([1.0, 2.0], dtype=dtype, device=device)).sum().backward()
+        return leaf.grad
+
+    assert norch.equal(gradient(f"{name}_"), gradient(name))
+    compiled = norch.compile(lambda x: getattr(x * 1.0, f"{name}_")(**options))
+    expected = getattr(finite * 1.0, name)(**options)
+    for _ in range(5):
+        assert norch.equal(compiled(finite), expected)
+
+
+def test_powers_of_two_have_no_error():
+    exponents = norch.arange(-20, 20)
+    expected = [2.0**n for n in range(-20, 20)]
+    assert norch.pow(2, exponents.float()).tolist() == expected
+    assert (2 ** exponents.double()).tolist() == expected
+    assert norch.ones(40).ldexp(exponents).tolist() == expected
+    x = norch.tensor([1.0, 3.0], requires_grad=True)
+    norch.pow(2, x).sum().backward()
+    assert_close(x.grad, [2 * math.log(2), 8 * math.log(2)])

@@ -126,3 +126,15 @@ def test_places_among_lines_of_edges(right, device, rng):
     assert found == [[find(line, v) for v in row] for line, row in zip(edges, values)]
     strided = norch.tensor(values, device=device).T.contiguous().T.reshape(2, 3, 5)
     assert norch.searchsorted(x, strided, right=right).reshape(6, 5).tolist() == found
+
+
+def test_different_rows_that_the_last_columns_tell_apart():
+    rows = norch.zeros(5, 40)
+    rows[1, 39], rows[2, 20], rows[3, 0] = 1.0, 1.0, -1.0
+    found, inverse = rows.unique(dim=0, return_inverse=True)
+    assert inverse.tolist() == [1, 2, 3, 0, 1]
+    assert norch.equal(found[inverse], rows)
+    found, inverse = norch.tensor([[float("nan"), 2.0, 0, 0, 0], [float("nan"), 1.0, 0, 0, 0]]).unique(
+        dim=0, return_inverse=True
+    )
+    assert inverse.tolist() == [1, 0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from ..._C import Handle, lib, number
 from ...arguments import flag, plain_number
-from ...operation import recorded, wrap
+from ...operation import check, recorded, wrap
 from ..function import Function, Gradients
 from ..in_place import write
 from .joining import cat
@@ -29,14 +29,21 @@ def _row(name: str, backward: Callable[..., Function]) -> Callable[..., Tensor]:
     function, into = f"{name}_tensor", f"{name}_into"  # by name: an export to ONNX has others in `lib` meanwhile
 
     def of(x: Tensor, *parameters: float, inplace: bool = False) -> Tensor:
-        numbers = [_parameter(value) for value in parameters]
-        if inplace is False or not flag(inplace, f"{name}: inplace"):
-            return recorded(wrap(getattr(lib, function)(x._ptr, *numbers)), backward, (x,), *parameters)
-        return write(
-            x, lambda old: backward(old, *parameters), (), lambda: getattr(lib, into)(x._ptr, x._ptr, *numbers)
-        )
+        if inplace is False or (inplace is not True and not flag(inplace, f"{name}: inplace")):
+            result = wrap(getattr(lib, function)(x._ptr, *map(_parameter, parameters)))
+            return result if x._edge is None else recorded(result, backward, (x,), *parameters)
+        if x._edge is x._base is x._views is None:  # no graph
+            check(getattr(lib, into)(x._ptr, x._ptr, *map(_parameter, parameters)))
+            return x
+        return _written(x, backward, getattr(lib, into), parameters)
 
     return of
+
+
+def _written(x: Tensor, backward: Callable[..., Function], into: Callable[..., int], parameters: Any) -> Tensor:
+    """A row's kernel of x and its parameters, which writes into x; apart, because its closures make a call slower."""
+    numbers = [_parameter(value) for value in parameters]
+    return write(x, lambda old: backward(old, *parameters), (), lambda: into(x._ptr, x._ptr, *numbers))
 
 
 def _parameter(value: Any) -> Handle:

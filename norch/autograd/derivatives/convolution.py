@@ -10,7 +10,7 @@ import ctypes
 import functools
 from typing import TYPE_CHECKING
 
-from ..._C import RangeError, lib
+from ..._C import RangeError, int64_array, lib
 from ...operation import address, recorded, several, wrap
 from ...types import shown
 from ..function import Function, Gradients
@@ -84,11 +84,14 @@ def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, window: Window, 
 
 def transposed_convolution(x: Tensor, weight: Tensor, window: Window, groups: int, height: int, width: int) -> Tensor:
     """fold(weight.T @ x): the derivative of `convolution` by its images, [N, C, height, width], for a gradient x."""
-    images = x.new_empty(1, 1, 1, 1).expand(x.shape[0], weight.shape[1] * groups, height, width)  # only their shape
+    shape = int64_array((x.shape[0], weight.shape[1] * groups, height, width))
+    one = wrap(lib.empty_tensor(_ONE, 1, lib.dtype_of(x._ptr), lib.device_of(x._ptr)))
+    images = wrap(lib.as_strided_tensor(one._ptr, shape, _ZEROS, 4, 0))  # of which only the shape is read
     (result, _, _) = several(lib.conv_backward(x._ptr, images._ptr, weight._ptr, window, groups, _INPUT))
     return recorded(result, TransposedConvolutionBackward, (x, weight), window, groups)
 
 
+_ONE, _ZEROS = int64_array((1,)), int64_array((0,) * 4)
 _INPUT, _WEIGHT = 1, 2  # the bits of what conv_backward shall compute
 
 

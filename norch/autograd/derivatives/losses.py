@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable, ClassVar
 
-from ..._C import int64_array, lib
-from ...operation import address, mode, operand, record, recorded, several, wrap
+from ..._C import int64_array, lib, number
+from ...operation import address, check, mode, operand, record, recorded, several, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 
 def huber(difference: Tensor, delta: float) -> Tensor:
-    """d^2 / 2 if |d| <= delta, else delta (|d| - delta / 2); of each element, delta above 0."""
+    """d^2 / 2 if |d| <= delta, else delta (|d| - delta / 2); of each element, delta above 0.
+
+    Without a graph it is written over the difference, which has to be the caller's own.
+    """
+    if difference._edge is None:
+        check(lib.huber_into(difference._ptr, difference._ptr, number(float(delta))._ptr))
+        return difference
     return recorded(_call(lib.huber_tensor, difference, float(delta)), HuberBackward, (difference,), delta)
 
 

@@ -24,6 +24,13 @@ class LogitBackward(Function):
         return [(x >= 0).logical_and(x <= 1)._choose(gradient / (x * (1.0 - x)), math.nan)]
 
 
+class EntrBackward(Function):
+    """d(-x log(x))/dx = -log(x) - 1"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * (-self.x.log() - 1.0)]
+
+
 class NanToNumBackward(Function):
     """What was replaced is constant."""
 

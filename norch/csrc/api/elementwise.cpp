@@ -241,8 +241,14 @@ static void refuse_negative_power(const Tensor& power) {
              power.value.integer);
 }
 
-// Floats to the power of some numbers take fewer steps, as in PyTorch. False if this is no such number.
-static bool launch_power(int32_t device, const Tensor& x, const Tensor& power, Tensor& result) {
+// Floats to the power of some numbers, and powers of 2, take fewer steps, as in PyTorch. False if this is none of them.
+static bool launch_power(int32_t device, const Tensor& base, const Tensor& x, const Tensor& power,
+                         const Tensor& converted, Tensor& result) {
+    if (base.is_number && base.dtype != BOOL && is_real(converted.dtype) &&
+        (base.dtype == INT64 ? double(base.value.integer) : base.value.real) == 2) {
+        kernels::exp2.launch(device, converted, result);
+        return true;
+    }
     if (!power.is_number || power.dtype == BOOL || !is_real(x.dtype)) return false;
     const double number = power.dtype == INT64 ? double(power.value.integer) : power.value.real;
     if (number == 2 || (number == 3 && !is_narrow(x.dtype) && result.data != x.data))
@@ -277,7 +283,7 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     if (out) check_result(*out, first_tensor(x, y), shape, result_dtype, name);
     return computed<2>({&a, &b}, shape, result_dtype, device, out, [&](Tensor& result) {
-        if (&kernel == &kernels::pow && launch_power(device, *a.tensor, y, result)) return;
+        if (&kernel == &kernels::pow && launch_power(device, x, *a.tensor, y, *b.tensor, result)) return;
         kernel.launch(device, *a.tensor, *b.tensor, result);
     });
 }
@@ -412,7 +418,7 @@ const char* list_operations(int32_t arity) {
 
 const char* list_rules(int32_t arity) {
 #define RULE(name, rule, formula) #rule " "
-    return arity == 1 ? UNARY_OPS(RULE) : BINARY_OPS(RULE);
+    return arity == 1 ? UNARY_OPS(RULE) : arity == 2 ? BINARY_OPS(RULE) : SPECIAL_OPS(RULE);
 #undef RULE
 }
 

@@ -115,8 +115,12 @@ enum Rule {
     OP(bitwise_left_shift, WHOLE, formula::left_shift(x, y)) \
     OP(bitwise_right_shift, WHOLE, formula::right_shift(x, y))
 
-// Functions of norch.special that are not methods of Tensor. frexp's parts belong to norch.frexp, trigamma to polygamma.
+// Functions of norch.special and others with options. frexp's parts belong to norch.frexp, trigamma to polygamma.
 #define SPECIAL_OPS(OP)                                                              \
+    OP(sinc, REAL, formula::sinc(x))                                                 \
+    OP(logit, REAL, formula::log(x) - formula::log1p(-x))                            \
+    OP(angle, REAL, x != x ? x : x < T(0) ? T(formula::PI) : T(0))                          \
+    OP(entr, REAL, x < T(0) ? T(-INFINITY) : x == T(0) ? T(0) : T(0) - x * formula::log(x)) \
     OP(erfcx, REAL, formula::erfcx(x))                                               \
     OP(trigamma, REAL, formula::trigamma(x))                                         \
     OP(ndtr, REAL, formula::ndtr(x))                                                 \
@@ -140,6 +144,8 @@ enum Rule {
 
 #define SPECIAL_PAIR_OPS(OP)                                                         \
     OP(zeta, REAL, formula::zeta(x, y))                                              \
+    OP(div_trunc, REAL, formula::trunc(x / y))                                       \
+    OP(round_scaled, REAL, formula::round(x * y) / y)                                \
     OP(xlog1py, REAL, (x == T(0)) & (y == y) ? T(0) : x * formula::log1p(y))         \
     OP(chebyshev_polynomial_t, REAL, formula::chebyshev_polynomial_t(x, y))          \
     OP(chebyshev_polynomial_u, REAL, formula::chebyshev_polynomial_u(x, y))          \

@@ -355,6 +355,17 @@ POLYNOMIAL(laguerre_polynomial_l, 1.0 - x, ((2.0 * k + 1.0 - x) * p - k * q) / (
 POLYNOMIAL(legendre_polynomial_p, x, ((2.0 * k + 1.0) * x * p - k * q) / (k + 1.0))
 #undef POLYNOMIAL
 
+// ---- sinc ----------------------------------------------------------------------------------------------------------
+
+// sin(pi x) / (pi x). The angle of what is Ordinary to it is so to sin.
+const float LARGEST_TURN = 1e5f;
+template <class T> HOST_DEVICE T over_angle(T sine, T angle) { return angle == T(0) ? T(1) : sine / angle; }
+HOST_DEVICE double sinc(double x) { return over_angle(::sin(x * PI), x * PI); }
+HOST_DEVICE float sinc(Ordinary x) { return over_angle(sin(Ordinary(x.value * float(PI))), x.value * float(PI)); }
+HOST_DEVICE float sinc(float x) {
+    return is_within(x, LARGEST_TURN) ? sinc(Ordinary(x)) : over_angle(sin(x * float(PI)), x * float(PI));
+}
+
 // ---- The same of a float, but for those of wide_special.h -----------------------------------------------------------------------------------------
 
 #define UNARY_OF_FLOAT(name) \

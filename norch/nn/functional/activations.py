@@ -177,11 +177,8 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: 
     """
     check_floats("softplus", input)
     beta = plain_number(beta, "softplus: beta")
-    return into(
-        out,
-        kernels.softplus(input, threshold) if beta == 1 else kernels.softplus(input * beta, threshold) / beta,
-        "softplus",
-    )
+    result = kernels.softplus(input, threshold) if beta == 1 else kernels.softplus(input * beta, threshold) / beta
+    return result if out is None else into(out, result, "softplus")
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:

@@ -266,13 +266,9 @@ def _transpose(
     dilation: Sizes,
 ) -> Tensor:
     _check_weights(name, axes, weight, bias, groups, "[in, out / groups")
-    kernel = tuple(weight.shape[2:])
-    steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
-    before, extra = (
-        per_axis(padding, axes, f"{name}: padding"),
-        per_axis(output_padding, axes, f"{name}: output_padding"),
-    )
     batch = batch_of(name, axes, x)
+    given = [tuple(x) if isinstance(x, list) else x for x in (stride, padding, output_padding, dilation)]
+    taps, plane, sizes, beyond = _reach(name, tuple(x.shape), tuple(weight.shape[2:]), *given)
     if groups < 1 or batch.shape[1] != weight.shape[0] or weight.shape[0] % groups:
         raise ShapeError(
             f"{name}: input of shape {list(x.shape)} and weight of shape {list(weight.shape)}, expected as many "
@@ -280,6 +276,31 @@ def _transpose(
         )
     if bias is not None and list(bias.shape) != [weight.shape[1] * groups]:
         raise ShapeError(f"{name}: bias has shape {list(bias.shape)}, expected [{weight.shape[1] * groups}]")
+    if bias is not None:
+        _check_dtypes(x, weight, bias)
+    result = _untransposed(axes, batch, weight, taps, plane, groups, sizes)
+    if any(beyond):
+        result = pad(result, [number for count in reversed(beyond) for number in (0, count)])
+    result = own(result if x.ndim == axes + 2 else result.squeeze(0))
+    return result if bias is None else result + bias.reshape([-1] + [1] * axes)
+
+
+@functools.lru_cache(256, typed=True)  # layers repeat theirs
+def _reach(
+    name: str,
+    shape: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: Sizes,
+    padding: Sizes,
+    output_padding: Sizes,
+    dilation: Sizes,
+) -> tuple[Windows, Window, list[int], list[int]]:
+    """The window of a transposed convolution, the same along the last two axes as C takes it, the sizes of the result,
+    and how many elements follow that nothing reaches."""
+    axes = len(kernel)
+    steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
+    before = per_axis(padding, axes, f"{name}: padding")
+    extra = per_axis(output_padding, axes, f"{name}: output_padding")
     if any(not 0 <= count < max(step, spread) for count, step, spread in zip(extra, steps, spreads)):
         raise RuntimeError(f"{name}: output_padding is {list(extra)}, expected less than the stride or the dilation")
     # The elements of output_padding stand where otherwise padding was cut off; beyond that, nothing reaches them.
@@ -287,29 +308,24 @@ def _transpose(
     taps = Windows(kernel, steps, spreads, before, tuple(p - k for p, k in zip(before, kept)))
     sizes = [
         (size - 1) * step - first - last + spread * (count - 1) + 1
-        for size, count, step, spread, first, last in zip(batch.shape[2:], *taps)
+        for size, count, step, spread, first, last in zip(shape[-axes:], *taps)
     ]
     if min(sizes) < 1 or min(before) < 0:
-        raise ShapeError(f"{name}: input of shape {list(x.shape)} gives sizes {sizes}, expected at least 1")
-    if bias is not None:
-        _check_dtypes(x, weight, bias)
-    result = _untransposed(axes, batch, weight, taps, groups, sizes)
-    beyond = [count - k for count, k in zip(extra, kept)]
-    if any(beyond):
-        result = pad(result, [number for count in reversed(beyond) for number in (0, count)])
-    result = own(result if x.ndim == axes + 2 else result.squeeze(0))
-    return result if bias is None else result + bias.reshape([-1] + [1] * axes)
+        raise ShapeError(f"{name}: input of shape {list(shape)} gives sizes {sizes}, expected at least 1")
+    return taps, taps.plane(), sizes, [count - k for count, k in zip(extra, kept)]
 
 
-def _untransposed(axes: int, batch: Tensor, weight: Tensor, taps: Windows, groups: int, sizes: Sequence[int]) -> Tensor:
+def _untransposed(
+    axes: int, batch: Tensor, weight: Tensor, taps: Windows, plane: Window, groups: int, sizes: Sequence[int]
+) -> Tensor:
     if axes == 1:
-        return _spread(batch.unsqueeze(-2), weight.unsqueeze(-2), taps.plane(), groups, [1, *sizes]).squeeze(-2)
+        return _spread(batch.unsqueeze(-2), weight.unsqueeze(-2), plane, groups, [1, *sizes]).squeeze(-2)
     if axes == 2:
-        return _spread(batch, weight, taps.plane(), groups, sizes)
+        return _spread(batch, weight, plane, groups, sizes)
     # In three dimensions, the channels of the images [N * depths, out * taps, ...] are added up along the depth
     samples, _, depths = batch.shape[:3]
     images = batch.transpose(1, 2).flatten(0, 1)
-    planes = _spread(images, weight.flatten(1, 2), taps.plane(), groups, sizes[1:])
+    planes = _spread(images, weight.flatten(1, 2), plane, groups, sizes[1:])
     columns = planes.unflatten(0, (samples, depths)).transpose(1, 2).flatten(2)
     return kernels.fold(columns, taps.depth(), sizes[0], sizes[1] * sizes[2]).unflatten(3, sizes[1:])
 

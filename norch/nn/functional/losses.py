@@ -115,7 +115,8 @@ def _smooth_l1(input: Tensor, target: Tensor, reduction: str, beta: float) -> Te
     input, target = _pair_of_floats("smooth_l1_loss", input, target)
     if beta == 0:
         return reduced((input - target).abs(), reduction)
-    return reduced(losses.huber(input - target, beta), reduction) / beta
+    loss = reduced(losses.huber(input - target, beta), reduction)
+    return loss if beta == 1 else loss / beta
 
 
 def huber_loss(

@@ -98,12 +98,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     check_floats("celu", input)
     if alpha == 0:
         raise RuntimeError("celu: alpha is 0, expected another number")
+    if alpha == 1:
+        return kernels.elu(input, 1.0, inplace=inplace)
     return apply_to(lambda x: _celu(x, alpha), input, inplace)
 
 
 def _celu(x: Tensor, alpha: float) -> Tensor:
-    if alpha == 1:
-        return kernels.elu(x, 1.0)
     positive = x > 0
     return positive._choose(x, alpha * (positive._choose(0.0, x) / alpha).expm1())  # of 0: e^x would overflow
 
@@ -163,7 +163,8 @@ def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
     tensor([0., 2.])
     """
     check_floats("hardshrink", input)
-    return into(out, input.hardshrink(lambd), "hardshrink")
+    result = kernels.hardshrink(input, lambd)
+    return result if out is None else into(out, result, "hardshrink")
 
 
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
@@ -177,7 +178,8 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
     check_floats("softshrink", input)
     if not lambd >= 0:
         raise RuntimeError(f"softshrink: lambd is {lambd}, expected at least 0")
-    return into(out, kernels.softshrink(input, lambd), "softshrink")
+    result = kernels.softshrink(input, lambd)
+    return result if out is None else into(out, result, "softshrink")
 
 
 # ---- In place -------------------------------------------------------------------------------------------------------

@@ -89,6 +89,11 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise ShapeError(
             f"channel_shuffle: input has shape {list(input.shape)}, expected [N, C, ...], C in {count} groups"
         )
-    samples, channels, *others = input.shape
-    split = (samples, count, channels // count, *others)
-    return rearranged(input, split, (0, 2, 1, *range(3, len(split))), input.shape)
+    return rearranged(input, *_interleaved(input.shape, count))
+
+
+@functools.lru_cache(256)
+def _interleaved(sizes: tuple[int, ...], groups: int) -> Rearrangement:
+    samples, channels, *others = sizes
+    split = (samples, groups, channels // groups, *others)
+    return split, (0, 2, 1, *range(3, len(split))), sizes
