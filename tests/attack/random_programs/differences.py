@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS
+from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS, OF_SURROUNDINGS
 from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
 from .execution import run, unneeded
 from .questions import (
@@ -208,13 +208,17 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
             return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
     if "elements" in found and "grid_sample(" in (whole if derived else lines[-1]) and meets_infinity(lines):
         return "a coordinate that is not finite lies anywhere"
+    if re.search(r"[cC]ross_?[eE]ntropy", lines[-1]) and re.search("elements -?inf, torch has nan", found):
+        return "of weights whose sum is 0 torch divides the loss of the labels and that of all classes apart"
     if derived and "addcdiv" in whole and re.search("elements .*torch has .*inf", found):
         return "torch divides by the square of the divisor, which underflows"
     if re.search(DIVIDING, whole if derived else lines[-1]) and differs_in_signs_of_infinities(found):
         return "the sign of a zero"
+    if derived and re.search(r"\b(var|std)(_mean)?\(.*correction=", whole) and differs_in_signs_of_infinities(found):
+        return "torch's gradient of a variance of no more elements than the correction has no sign"
     if re.search("copysign|signbit", lines[-1]) and meets_infinity(lines):
         return "the sign of a NaN"
-    if derived and re.search(r"softplus\(v\d+, (0|False)\b", whole):
+    if derived and re.search(r"softplus\(v\d+, (beta=)?(0|False)\b", whole):
         return "with a beta of 0 norch divides by it"
     if "norch raises IndexError" in found and "torch computes" in found and has_no_elements(lines):
         return REFUSED + "dims and indices of no elements"
@@ -227,13 +231,13 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "of few digits norch's are as near to the result in float64 as torch's"
     if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(found, close):
         return "torch rounds eps to 16 bits, where it becomes 0"
-    if derived and norch_spreads_nan(found, close) and eigenvalues_meet(lines):
-        return "of equal eigenvalues rounding decides"
+    if derived and (norch_spreads_nan(found, close) or "svdvals" in whole) and eigenvalues_meet(lines):
+        return "of equal eigenvalues, and of a singular value of 0, rounding decides"
     if "a NoneType, torch has a tensor" in found and "autograd.Function" in whole:
         return "torch calls a custom operation with zeros for a gradient that is not there"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
         return "torch negates an unsigned target, which wraps around"
-    for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS]:
+    for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS, *OF_SURROUNDINGS]:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
     for cause, difference, reason in [*CAUSES, *CAUSED_BY_OPTIONS] if by_causes else ():

@@ -112,10 +112,12 @@ class Holes:
     scalar = number_tensor
 
     def shaped(self, *shape: int) -> str:
-        """A float64 tensor of a shape, in which 0 stands for any size but 0."""
+        """A tensor of the program's dtype of a shape, in which 0 stands for any size but 0."""
+
+        dtype = getattr(torch, self.program.wide)
 
         def fits(x: torch.Tensor) -> bool:
-            same_rank = x.dtype is torch.float64 and x.ndim == len(shape)
+            same_rank = x.dtype is dtype and x.ndim == len(shape)
             return same_rank and all(a == b or (b == 0 and a) for a, b in zip(x.shape, shape))
 
         return self.operand(self.program.one_or_leaf(fits, [size or 2 for size in shape]))

@@ -188,13 +188,17 @@ def variance_is_rounding(lines: Sequence[str]) -> bool:
 
 
 def eigenvalues_meet(lines: Sequence[str]) -> bool:
-    """Whether two eigenvalues, or singular values, that a program takes differ in their last digits alone."""
+    """Whether two eigenvalues, or singular values, that a program takes differ in their last digits alone.
+
+    A singular value of 0 and its negative are such, too.
+    """
     pair = Pair()
     for line in lines:
-        for call in re.findall(r"lib\.linalg\.(?:eigh|svd)\(.*?(?:, \w+=\w+|, '\w')?\)", line):
+        for call in re.findall(r"lib\.linalg\.(?:eigh|svd|svdvals)\(.*?(?:, \w+=\w+|, '\w')?\)", line):
             with contextlib.suppress(Exception):  # torch's refusal, of whatever kind
                 parts = eval(call, pair.theirs)
-                values = parts[0] if "eigh" in call else parts[1]
+                values = parts if "vals" in call else parts[0] if "eigh" in call else parts[1]
+                values = values if "eigh" in call else torch.cat([values, -values.flip(-1)], -1)
                 if (values.diff(dim=-1).abs() <= 1e-9 * values.abs().max().clamp(min=1)).any():
                     return True
         pair.step(line)
