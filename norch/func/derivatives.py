@@ -46,13 +46,13 @@ def _released(results: Any, variables: Tensors, outer: bool) -> Any:
 
 
 def _reaches_others(start: Any, own: set[int]) -> bool:
-    """Whether a node leads to a leaf that is not among `own`; if it does not, its nodes are added to these."""
+    """Whether a node leads to a leaf, or to where a walk ends, not among `own`; if not, these get its nodes."""
     seen, nodes = set(), [start]
     while nodes:
         node = nodes.pop()
         if node is None or id(node) in seen or id(node) in own:
             continue
-        if node.is_leaf or node.freed:
+        if node.is_leaf or node.freed or not node.edges:  # none: a checkpoint begins there
             return True
         seen.add(id(node))
         nodes += node.edges

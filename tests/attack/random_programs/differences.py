@@ -158,7 +158,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     ):
         if norch_spreads_nan(found, close):
             return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
-    if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and overlaps(lines, told[1]):
+    written = re.search(r"\bout=(v\d+)\)", lines[-1]) or re.match(r"(?:lib\.\w+_\()?(v\d+)(?:\.\w+_\(|, )", lines[-1])
+    if "elements" in found and written and overlaps(lines, written[1]):
         return GAVE_UP + "norch writes what it has read completely"
     if re.search("elements|shape", found) and STEPS.search(lines[-1]) and rounded_otherwise(lines):
         return "rounding decides: the elements before a step differ in their last digits"

@@ -117,11 +117,6 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "does not require gradients and has no grad_fn.*torch computes",
         REFUSED + "autograd.grad in a checkpoint, whose function runs without gradients at first",
     ),
-    (
-        r"checkpoint\(|\w+_\(",
-        r"made under norch.no_grad\(\), or by a custom.*torch computes",
-        REFUSED + "a write to a view that a checkpoint returns",
-    ),
     (TRANSFORMED + ".*requires_grad=True", "requires_grad True", "a leaf that the function makes stays one"),
     (
         r"checkpoint\(",
@@ -143,6 +138,7 @@ CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
         "^at the end .*elements",
         "a vmap makes new memory; in torch its result may be a view",
     ),
+    (r"checkpoint\(", r"made under norch.no_grad\(\), or by a custom", REFUSED + "a write to a view of a checkpoint's"),
     (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
     (
         r"unsafe_(split|chunk)",

@@ -176,6 +176,8 @@ class Program:
         else:
             view = f"{self.leaf([*shape[1:], shape[0]], dtype)}.movedim(-1, 0)"
         self.do(f"{name} = {view}", name)
+        if self.ended:
+            raise Nothing
         return name
 
     def one_or_leaf(self, fits: Callable[[torch.Tensor], bool], shape: Sequence[int], dtype: str = "float64") -> str:
