@@ -205,10 +205,10 @@ def fresh(given: list[Any], rng: random.Random, with_gradients: bool, memory: st
     for place, (x, y) in enumerate(zip(given, made)):
         if not isinstance(y, norch.Tensor):
             continue
-        if memory != "own":
+        if memory != "own" and y.numel():
             if y.dtype not in blocks or memory == "within":
-                most = max(z.numel() for z in tensors)
-                blocks[y.dtype] = y.flatten().repeat(2 + most // max(1, y.numel()))[: most + len(given)]
+                most = max(z.numel() for z in tensors) + len(given)
+                blocks[y.dtype] = y.flatten().repeat(1 + most // y.numel())
             y = made[place] = blocks[y.dtype][place : place + y.numel()].view(y.shape)
         if y.dtype.is_floating_point:
             y.requires_grad_(x.requires_grad)
@@ -341,7 +341,18 @@ def attempt(seed: str, seen_before: set[str]) -> Outcome:
         return tried, "", ""
     label = kind(found)
     case, found = shrunk(case, found)
-    return tried, label, "\n".join([f"function {seed}: {found}", *case.setup, case.source, f"{case.way}, {case.memory}, copies: {case.copies}, later: {case.later}"])
+    return (
+        tried,
+        label,
+        "\n".join(
+            [
+                f"function {seed}: {found}",
+                *case.setup,
+                case.source,
+                f"{case.way}, {case.memory}, copies: {case.copies}, later: {case.later}",
+            ]
+        ),
+    )
 
 
 def attack(seconds: float, cases: int, seed: int, tell: Callable[[str], None] = lambda finding: None) -> Report:

@@ -44,6 +44,8 @@ CALLS = {
     "layer_norm": lambda lib, F, t: F.layer_norm(t.m, (3,)),
     "group_norm": lambda lib, F, t: F.group_norm(t.image, 2),
     "normalize": lambda lib, F, t: F.normalize(t.m),
+    "local_response_norm": lambda lib, F, t: F.local_response_norm(t.b, 2),
+    "local_response_norm of images": lambda lib, F, t: F.local_response_norm(t.image, 2),
     "cosine_similarity": lambda lib, F, t: F.cosine_similarity(t.m, t.m),
     "cdist": lambda lib, F, t: lib.cdist(t.m, t.m),
     "max_pool2d": lambda lib, F, t: F.max_pool2d(t.image, 2),

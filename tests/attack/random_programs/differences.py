@@ -27,6 +27,7 @@ from .questions import (
     ties_decide,
     torch_expands,
     torch_is_no_closer,
+    torch_shares,
     torch_spreads_nan,
     variance_is_rounding,
     with_tail,
@@ -39,6 +40,7 @@ STEPS = re.compile(
     r"| [=!<>]=? |\b(all|any|equal|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
+INFINITE = re.compile(r"-?\binf\b")
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|LowRank|Multivariate|Wishart")
@@ -145,6 +147,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
+    if "elements" in found and re.search(r"lib\.func\.vmap\(", "\n".join(lines[:-1])) and torch_shares(lines, found):
+        return "a vmap makes new memory; in torch its result may be a view"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
     if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):
@@ -230,7 +234,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
     if torch_is_no_closer(lines, found):
         return "of few digits norch's are as near to the result in float64 as torch's"
-    if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(found, close):
+    if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(INFINITE.sub("nan", found), close):
         return "torch rounds eps to 16 bits, where it becomes 0"
     if derived and (norch_spreads_nan(found, close) or "svdvals" in whole) and eigenvalues_meet(lines):
         return "of equal eigenvalues, and of a singular value of 0, rounding decides"

@@ -68,6 +68,15 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         GAVE_UP + "running statistics inside a transform",
     ),
     (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
+    (r"", "have escaped from inside a function being vmapped", GAVE_UP + "what torch's transforms cannot pass"),
+    (r"checkpoint\(.*out=", "don't support automatic diff", GAVE_UP + "an `out` without gradients"),
+    (r"matrix_exp", "elements .*torch has .*(nan|inf)", "torch's powers of a matrix overflow in 16 bits"),
+    (r"_foreach", "requires_grad False, torch has True", "of a list each result needs gradients if its operands do"),
+    (
+        r"post_accumulate_grad_hook|backward\(",
+        "hooks should return None",
+        GAVE_UP + "what such a hook returns, which is lost",
+    ),
     (r"unravel_index", "out of range.*torch computes", REFUSED + "indices out of range"),
     (r"IndependentTransform", "sum_rightmost: .*torch computes", REFUSED + "a dimension that is not there"),
     (
@@ -96,13 +105,13 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
     ),
     (
         TRANSFORMED,
-        r"^norch raises (ShapeError|.*can require gradients|.*expected at least|.*must return tensors|.*optimizer was)"
-        r".*, torch (?!computes)",
-        BOTH + "norch looks at shapes and dtypes first",
+        "^norch raises .*, torch (?!computes)",
+        BOTH + "norch's functions refuse before torch's transforms do",
     ),
     (
         r"vmap\(",
-        r"^norch raises .*(at least 2 dimensions|of no dimensions|sorted sequence|bias has shape).*, torch computes",
+        r"^norch raises .*(at least 2 dimensions|of no dimensions|sorted sequence|bias has shape|2 amounts for shape).*"
+        ", torch computes",
         REFUSED + "what torch refuses outside of vmap, too",
     ),
     (TRANSFORMED, "is_leaf False, torch has True", "a transform gives new tensors, also of what is its argument"),
@@ -133,12 +142,13 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
 
 # Statements without which a difference goes, what it is about, and the reason
 CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
-    (
-        r"^v\d+ = lib\.func\.vmap\(",
-        "^at the end .*elements",
-        "a vmap makes new memory; in torch its result may be a view",
-    ),
     (r"checkpoint\(", r"made under norch.no_grad\(\), or by a custom", REFUSED + "a write to a view of a checkpoint's"),
+    (r"polynomial_\w\(", "requires_grad|is_leaf", "polynomials of which torch has no derivative"),
+    (
+        r"sparse",
+        "requires_grad True, torch has False",
+        "norch has a second derivative of sparse tensors, torch has none",
+    ),
     (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
     (
         r"unsafe_(split|chunk)",

@@ -54,6 +54,21 @@ def torch_expands(lines: Sequence[str]) -> bool:
     return False
 
 
+def torch_shares(lines: Sequence[str], found: str) -> bool:
+    """Whether the variable that differs lies in the memory of another one in torch, and of none in norch."""
+    name = re.sub("^at the end ", "", found).split(":")[0]
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+
+    def shares(world: dict[str, Any]) -> bool:
+        tensors = {key: x for key, x in world.items() if key[0] == "v" and hasattr(x, "untyped_storage")}
+        memory = {key: x.untyped_storage().data_ptr() for key, x in tensors.items()}
+        return any(key != name and x == memory.get(name) for key, x in memory.items())
+
+    return shares(pair.theirs) and not shares(pair.ours)
+
+
 def overlaps(lines: Sequence[str], out: str) -> bool:
     """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
     pair = Pair()

@@ -29,7 +29,7 @@ MODES = """
 with lib.no_grad():
 with lib.inference_mode():
 with lib.set_grad_enabled(True):
-with lib.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t):
+with lib.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
 with lib.autograd.graph.save_on_cpu():
 with lib.autograd.detect_anomaly():
 with lib.autocast('cpu', lib.bfloat16):
