@@ -281,6 +281,8 @@ def backward(
     >>> x.grad
     tensor([2., 4.])
     """
+    if mode.rehearses:
+        raise RuntimeError("a backward in it, as of a checkpoint, accumulates gradients by itself")
     starts, given = _starts(tensors, grad_tensors)
     retain = create_graph if retain_graph is None else retain_graph
     targets = None if inputs is None else {target for target in _edges_of(inputs, "backward") if target is not None}

@@ -212,6 +212,8 @@ v2 = lambda t: lib.func.grad_and_value(lambda s: s.exp().sum())(t)
 v3 = lib.utils.checkpoint.checkpoint(v2, v1, use_reentrant=True)
 v4 = (v3[0] * v3[1]).backward()
 
+v1 = lib.distributions.OneHotCategorical(logits=lib.tensor([1.0, -inf], dtype=lib.float16)).entropy()
+
 v1 = lib.tensor([1.5, 2.5, -3.3], dtype=lib.float64).view(lib.bool)
 v2 = [v1.nonzero(), lib.ones(24)[v1], lib.arange(24).masked_select(v1), lib.nonzero_static(v1, size=3)]
 v3 = lib.zeros(24).masked_scatter_(v1, lib.arange(24.0))

@@ -243,8 +243,19 @@ PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonO
     return call_within(changes, function, arguments, named);
 }
 
+// Zeros, as a custom backward may add them to what others see.
+static void fill_unrecorded(Tensor& tensor) {
+    struct Pause {
+        Recording* outer = current;
+        Pause() { current = nullptr; }
+        ~Pause() { current = outer; }
+    } pause;
+    fill(tensor, 0);
+}
+
 int add_recording_inputs(Recording* recording, int32_t count, Tensor* const* inputs) {
     return attempt([&] {
+        for (int i = 0; i < count; i++) fill_unrecorded(*inputs[i]);
         recording->backward = int32_t(recording->steps.size());
         for (int i = 0; i < count; i++) recording->add_input(*inputs[i]);
     });

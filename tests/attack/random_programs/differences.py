@@ -147,7 +147,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
-    if "elements" in found and re.search(r"lib\.func\.vmap\(", "\n".join(lines[:-1])) and torch_shares(lines, found):
+    if re.search("elements|requires_grad|is_leaf", found) and "lib.func.vmap(" in whole and torch_shares(lines):
         return "a vmap makes new memory; in torch its result may be a view"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"

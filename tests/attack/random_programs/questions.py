@@ -54,9 +54,9 @@ def torch_expands(lines: Sequence[str]) -> bool:
     return False
 
 
-def torch_shares(lines: Sequence[str], found: str) -> bool:
-    """Whether the variable that differs lies in the memory of another one in torch, and of none in norch."""
-    name = re.sub("^at the end ", "", found).split(":")[0]
+def torch_shares(lines: Sequence[str]) -> bool:
+    """Whether the result of a vmap lies in the memory of another variable in torch, and of none in norch."""
+    made = {told[1] for line in lines if (told := re.match(r"(v\d+) = lib\.func\.vmap\(", line))}
     pair = Pair()
     for line in lines:
         pair.step(line)
@@ -64,7 +64,7 @@ def torch_shares(lines: Sequence[str], found: str) -> bool:
     def shares(world: dict[str, Any]) -> bool:
         tensors = {key: x for key, x in world.items() if key[0] == "v" and hasattr(x, "untyped_storage")}
         memory = {key: x.untyped_storage().data_ptr() for key, x in tensors.items()}
-        return any(key != name and x == memory.get(name) for key, x in memory.items())
+        return any(memory[x] == memory.get(y) for x in memory for y in made if x != y)
 
     return shares(pair.theirs) and not shares(pair.ours)
 
