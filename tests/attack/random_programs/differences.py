@@ -118,9 +118,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if found.startswith("norch computes") and "modified by an inplace operation" in found:
         if unneeded([line for line in lines if "lib.func." not in line], explained):  # which know no saved copies
             return GAVE_UP + "torch saved a value that norch does not need"
-    if hooked := re.match(r"at the end (v\d+): \[\d\] elements", found):
+    if hooked := re.match(r"at the end (v\d+): \[\d\] (elements|shape)", found):
         if f"register_hook({hooked[1]}.append)" in whole:
-            return "torch adds to the gradient that a hook was given"
+            return "in torch what a hook was given is the gradient itself, which others write to"
     if hooked := re.match(r"(?:at the end )?(v\d+): \[.*, torch has \[tensor", found, re.S):
         if f"register_hook({hooked[1]}.append)" in whole and "autograd.grad(" in whole:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"

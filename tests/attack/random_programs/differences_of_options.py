@@ -70,6 +70,9 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
     (r"", "have escaped from inside a function being vmapped", GAVE_UP + "what torch's transforms cannot pass"),
     (r"checkpoint\(.*out=", "don't support automatic diff", GAVE_UP + "an `out` without gradients"),
+    (r"autocast\(", "Unexpected floating ScalarType", GAVE_UP + "both dtypes of 16 bits in one autocast"),
+    (r"norm\(", "without narrowing to the specified", GAVE_UP + "a norm in a narrower dtype"),
+    (r"vecdot", "IndexError: .*out of range.*torch computes", REFUSED + "a dim that vectors do not have"),
     (r"matrix_exp", "elements .*torch has .*(nan|inf)", "torch's powers of a matrix overflow in 16 bits"),
     (r"_foreach", "requires_grad False, torch has True", "of a list each result needs gradients if its operands do"),
     (
@@ -110,7 +113,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
     ),
     (
         r"vmap\(",
-        r"^norch raises .*(at least 2 dimensions|of no dimensions|sorted sequence|bias has shape|2 amounts for shape).*"
+        r"^norch raises .*(at least 2 dimensions|of no dimensions|sorted sequence|bias has shape|2 amounts for shape|lengths, got).*"
         ", torch computes",
         REFUSED + "what torch refuses outside of vmap, too",
     ),

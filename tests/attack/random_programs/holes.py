@@ -9,6 +9,8 @@ import torch
 if TYPE_CHECKING:
     from .generator import Program
 
+FEW = 40  # rows of what is mapped over
+
 
 class Nothing(Exception):
     """No live tensor fits a hole."""
@@ -118,7 +120,7 @@ class Holes:
 
         def fits(x: torch.Tensor) -> bool:
             same_rank = x.dtype is dtype and x.ndim == len(shape)
-            return same_rank and all(a == b or (b == 0 and a) for a, b in zip(x.shape, shape))
+            return same_rank and all(a == b or (b == 0 and 0 < a <= FEW) for a, b in zip(x.shape, shape))
 
         return self.operand(self.program.one_or_leaf(fits, [size or 2 for size in shape]))
 
