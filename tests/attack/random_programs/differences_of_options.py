@@ -113,8 +113,8 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
     ),
     (
         r"vmap\(",
-        r"^norch raises .*(at least 2 dimensions|of no dimensions|sorted sequence|bias has shape|2 amounts for shape|lengths, got).*"
-        ", torch computes",
+        r"^norch raises .*(at least 2 dimensions|of no dimensions|sorted sequence|bias has shape|2 amounts for shape"
+        "|lengths, got).*, torch computes",
         REFUSED + "what torch refuses outside of vmap, too",
     ),
     (TRANSFORMED, "is_leaf False, torch has True", "a transform gives new tensors, also of what is its argument"),
