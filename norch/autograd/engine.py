@@ -52,6 +52,8 @@ def walk(
     of every other tensor of the graph that is still alive. If `given`, the ids of gradients that are in use elsewhere,
     is not None, these tensors accumulate their `.grad`. `turns` are the leaves to finish early.
     """
+    if mode.rehearses and given is not None:
+        raise RuntimeError("a backward in it, as of a checkpoint, accumulates gradients by itself")
     return within(_MODES[create_graph], _walk, (starts, retain_graph, create_graph, wanted, given, turns), {})
 
 
@@ -281,8 +283,6 @@ def backward(
     >>> x.grad
     tensor([2., 4.])
     """
-    if mode.rehearses:
-        raise RuntimeError("a backward in it, as of a checkpoint, accumulates gradients by itself")
     starts, given = _starts(tensors, grad_tensors)
     retain = create_graph if retain_graph is None else retain_graph
     targets = None if inputs is None else {target for target in _edges_of(inputs, "backward") if target is not None}

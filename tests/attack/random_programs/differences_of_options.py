@@ -152,6 +152,7 @@ CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
         "requires_grad True, torch has False",
         "norch has a second derivative of sparse tensors, torch has none",
     ),
+    (r"(jacfwd|jvp|linearize)\(.*norm\(", "elements", "torch's tangents of a layer's norm forget how its mean changes"),
     (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
     (
         r"unsafe_(split|chunk)",
