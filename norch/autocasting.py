@@ -35,17 +35,20 @@ _EVERYWHERE = {
     FLOAT32: """
         prod cdist binary_cross_entropy_with_logits mse_loss l1_loss smooth_l1_loss nll_loss cross_entropy kl_div
         poisson_nll_loss cosine_embedding_loss hinge_embedding_loss margin_ranking_loss soft_margin_loss
-        triplet_margin_loss multi_margin_loss multilabel_margin_loss
+        triplet_margin_loss multi_margin_loss multilabel_margin_loss linear_cross_entropy
         """,
 }
 _ON_CPU = {
     LOWER: "vecdot tensordot",
     FLOAT32: """
         trace quantile nanquantile stft binary_cross_entropy huber_loss ctc_loss avg_pool3d max_pool3d max_unpool2d
-        max_unpool3d adaptive_avg_pool3d adaptive_max_pool3d grid_sample
+        max_unpool3d adaptive_avg_pool3d adaptive_max_pool3d fractional_max_pool2d fractional_max_pool3d grid_sample
+        pad_by_edges cholesky cholesky_ex cholesky_inverse cholesky_solve inverse inv inv_ex pinverse solve lu_solve
+        triangular_solve lstsq tensorinv tensorsolve qr geqrf orgqr ormqr householder_product svd svdvals eigh eigvalsh
+        cond matrix_rank
         """,
     WIDEST: "index_copy",
-    GIVEN: "mv addmv addr dot vdot",
+    GIVEN: "mv addmv addr dot vdot bilinear convolution matrix_exp",
 }
 _ON_CUDA = {
     LOWER: "mv addmv addr",

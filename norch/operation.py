@@ -173,6 +173,7 @@ class _Mode(threading.local):
     hooks_of_saved: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None  # (autograd/saved.py)
     refuses_hooks_of_saved: str | None = None  # why a block refuses them
     starts: Any = None  # where the walk begins (autograd/engine.py)
+    rehearses = False  # a backward is recorded before its gradients are known: none may accumulate (recording/call.py)
     callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
 
     def __init__(self) -> None:  # in each thread, which finds its own attributes faster

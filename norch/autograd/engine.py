@@ -55,6 +55,8 @@ def walk(
     of every other tensor of the graph that is still alive. If `given`, the ids of gradients that are in use elsewhere,
     is not None, these tensors accumulate their `.grad`. `turns` are the leaves to finish early.
     """
+    if mode.rehearses and given is not None:
+        raise RuntimeError("a backward in it, as of a checkpoint, accumulates gradients by itself")
     return within(_MODES[create_graph], _walk, (starts, retain_graph, create_graph, wanted, given, turns), {})
 
 

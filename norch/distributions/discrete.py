@@ -7,6 +7,7 @@ from typing import Any, Sequence
 
 from ..arguments import broadcast_shapes, flags
 from ..functions.creation import arange, eye, zeros
+from ..functions.promotion import finfo
 from ..functions.random import rand
 from ..functions.random_counts import binomial, poisson
 from ..nn.functional import binary_cross_entropy_with_logits, one_hot
@@ -282,7 +283,7 @@ class Categorical(_ByProbability):
         return logits.gather(-1, index.expand(*shape, 1)).squeeze(-1)
 
     def entropy(self) -> Tensor:
-        lowest = -3.4028234663852886e38
+        lowest = finfo(self.logits.dtype).min
         return -(self.logits.clamp(min=lowest) * self.probs).sum(-1)
 
     @flags

@@ -46,13 +46,13 @@ def _released(results: Any, variables: Tensors, outer: bool) -> Any:
 
 
 def _reaches_others(start: Any, own: set[int]) -> bool:
-    """Whether a node leads to a leaf that is not among `own`; if it does not, its nodes are added to these."""
+    """Whether a node leads to a leaf, or to where a walk ends, not among `own`; if not, these get its nodes."""
     seen, nodes = set(), [start]
     while nodes:
         node = nodes.pop()
         if node is None or id(node) in seen or id(node) in own:
             continue
-        if node.is_leaf or node.freed:
+        if node.is_leaf or node.freed or not node.edges:  # none: a checkpoint begins there
             return True
         seen.add(id(node))
         nodes += node.edges
@@ -203,9 +203,11 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         values, variables = _variables(primals, "jvp")
         returned, aux = _called(func, values, {}, has_aux, "jvp")
         outputs, spec = _outputs(returned, "jvp")
-        weights = [y.detach().zeros_like().requires_grad_() for y in outputs]
-        back = _pulled_back(outputs, variables, weights)
-        product = tree_unflatten(_pulled_back(back, weights, vectors), spec)
+        tracked = [y for y in outputs if y.requires_grad]
+        weights = [y.detach().zeros_like().requires_grad_() for y in tracked]
+        found = iter(_pulled_back(_pulled_back(tracked, variables, weights), weights, vectors))
+        products = [next(found) if y.requires_grad else y.zeros_like() for y in outputs]
+        product = tree_unflatten(products, spec)
     made = _released((returned, product, aux), [*variables, *weights], outer)
     return made if has_aux else made[:2]
 
@@ -251,8 +253,8 @@ def jacrev(func: Function, argnums: int | tuple[int, ...] = 0, *, has_aux: bool 
 
 def _jacobians(output: Tensor, variables: Tensors) -> Tensors:
     """The derivatives of each number of the output with respect to each variable."""
-    if not output.numel():
-        return [x.new_zeros(*output.shape, *x.shape) for x in variables]
+    if not (output.numel() and output.is_floating_point()):
+        return [(x if output.is_floating_point() else output).new_zeros(*output.shape, *x.shape) for x in variables]
     rows = []
     for i in range(output.numel()):
         vector = output.detach().new_zeros(output.numel())

@@ -31,12 +31,12 @@ def lu_unpack(
     """
     x = check_matrices("lu_unpack", LU_data)
     size = min(x.shape[-2:])
-    nothing = x.new_empty([0])
-    lower, upper = nothing, nothing
+    permutation, lower, upper = (x.new_empty([0]) for _ in range(3))
     if unpack_data:
         one = eye(x.shape[-2], size, dtype=x.dtype, device=x.device)
         lower, upper = x[..., :size].tril(-1) + one, x[..., :size, :].triu()
-    permutation = permutation_of(check_tensor(LU_pivots, "lu_unpack"), x) if unpack_pivots else nothing
+    if unpack_pivots:
+        permutation = permutation_of(check_tensor(LU_pivots, "lu_unpack"), x)
     return into(out, PLU(permutation, lower, upper), "lu_unpack")
 
 

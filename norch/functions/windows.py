@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable
 
 from ..arguments import flags
 from ..signal import windows
+from ..types import dtype as DType  # noqa: N812
+from ..types import float32, float64, shown
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -18,12 +21,12 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -
     """A triangle: a vector [window_length], one period unless `periodic` is False.
 
     The options are dtype (float32), layout, device, requires_grad and pin_memory. Raises ValueError for a negative
-    length or a dtype that is not floating.
+    length, RuntimeError for a dtype that is not floating.
 
     >>> norch.bartlett_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return windows.bartlett(window_length, sym=not periodic, **options)
+    return _made(windows.bartlett, window_length, periodic, options)
 
 
 @flags
@@ -33,7 +36,7 @@ def blackman_window(window_length: int, periodic: bool = True, **options: Any) -
     >>> norch.blackman_window(4)[1:]
     tensor([0.3400, 1.0000, 0.3400])
     """
-    return windows.blackman(window_length, sym=not periodic, **options)
+    return _made(windows.blackman, window_length, periodic, options)
 
 
 @flags
@@ -45,7 +48,7 @@ def hamming_window(
     >>> norch.hamming_window(2)
     tensor([0.0800, 1.0000])
     """
-    return windows.general_cosine(window_length, a=(alpha, beta), sym=not periodic, **options)
+    return _made(partial(windows.general_cosine, a=(alpha, beta)), window_length, periodic, options)
 
 
 @flags
@@ -55,7 +58,7 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
     >>> norch.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return windows.hann(window_length, sym=not periodic, **options)
+    return _made(windows.hann, window_length, periodic, options)
 
 
 @flags
@@ -65,4 +68,15 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
     >>> norch.kaiser_window(2, beta=1.0)
     tensor([0.7898, 1.0000])
     """
-    return windows.kaiser(window_length, beta=abs(beta), sym=not periodic, **options)
+    return _made(partial(windows.kaiser, beta=abs(beta)), window_length, periodic, options)
+
+
+def _made(window: Callable[..., Tensor], length: int, periodic: bool, options: dict[str, Any]) -> Tensor:
+    """A window; in 16 bits that of float32, rounded."""
+    dtype = options.get("dtype")
+    if not isinstance(dtype, DType) or dtype in (float32, float64):
+        return window(length, sym=not periodic, **options)
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"window: expected a floating dtype, got {shown(dtype)}")
+    made = window(length, sym=not periodic, **{**options, "dtype": float32, "requires_grad": False})
+    return made.to(dtype).requires_grad_(options.get("requires_grad", False))

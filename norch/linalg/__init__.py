@@ -6,6 +6,10 @@ ImportError.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ..autocasting import NAMES as _AUTOCAST
+from ..autocasting import under_autocast as _under_autocast
 from . import factorizations, norms, solving
 from .factorizations import *  # noqa: F403
 from .lapack import LinAlgError
@@ -13,6 +17,9 @@ from .norms import *  # noqa: F403
 from .solving import *  # noqa: F403
 
 __all__ = ["LinAlgError", *factorizations.__all__, *norms.__all__, *solving.__all__]
+
+if not TYPE_CHECKING:  # a type checker reads no computed names
+    globals().update({name: _under_autocast(globals()[name], name) for name in _AUTOCAST & set(__all__)})
 
 
 def __dir__() -> list[str]:

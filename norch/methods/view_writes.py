@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Callable, Sequence
 from .._C import ShapeError, lib
 from ..arguments import axis_of, flags, packed, sizes_of
 from ..autograd.derivatives.views import DiagEmbedBackward, TraceBackward
-from ..operation import check_tensor, recorded, wrap
+from ..operation import check_tensor, own, recorded, wrap
 from .views import sliced
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ class ViewWriteMethods:
         >>> norch.zeros(4).as_strided_scatter(norch.ones(2), [2], [2])
         tensor([1., 0., 1., 0.])
         """
-        own = self.shape, self.stride(), lib.offset_of(self._ptr)
-        reach = own[2] + 1 + sum((size - 1) * step for size, step in zip(own[0], own[1]))
-        if 0 in own[0] or 0 in own[1]:
+        form = self.shape, self.stride(), lib.offset_of(self._ptr)
+        reach = form[2] + 1 + sum((size - 1) * step for size, step in zip(form[0], form[1]))
+        if 0 in form[0] or 0 in form[1]:
             return _replaced(self, src, lambda x: x.as_strided(size, stride, storage_offset), "as_strided_scatter")
-        memory = self._placed([reach], lambda memory: memory.as_strided(*own))  # a copy at the same place of memory
-        offset = own[2] if storage_offset is None else storage_offset
+        memory = self._placed([reach], lambda memory: memory.as_strided(*form))  # a copy at the same place of memory
+        offset = form[2] if storage_offset is None else storage_offset
         memory = _replaced(memory, src, lambda x: x.as_strided(size, stride, offset), "as_strided_scatter")
-        return memory.as_strided(*own)
+        return own(memory.as_strided(*form))
 
     def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
         """A copy of `length` indices of a dimension from `start` on; dtypes as for `narrow`.

@@ -11,6 +11,7 @@ from .._C import int64_array, lib, raise_error
 from ..autograd.engine import grad
 from ..autograd.function import AccumulateGrad
 from ..autograd.in_place import join
+from ..guards import Guard
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap
 from ..tensor import Tensor
@@ -222,7 +223,8 @@ class Call:
         gradients = [_like(x) for x in alive]
         self.recorder.begin_backward(gradients)
         try:
-            found = grad(alive, targets, gradients, retain_graph=True, allow_unused=True)
+            with Guard((mode, {"rehearses": True})):
+                found = grad(alive, targets, gradients, retain_graph=True, allow_unused=True)
         except MemoryError:
             raise
         except Exception as error:  # which the function does not raise

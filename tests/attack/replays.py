@@ -1,10 +1,11 @@
 """Random programs under norch.compile: what a replay leaves behind is what norch leaves without it, bit for bit.
 
-    python tests/attack/replays.py [--seconds 60] [--seed 0] [--only SEED.NUMBER]
+    [ATTACK_DEVICE=cuda] python tests/attack/replays.py [--seconds 60] [--seed 0] [--only SEED.NUMBER]
 
 The first statements of a random program (programs.py) make variables; the others become the body of a function, some of
-the variables its arguments. Two worlds call it several times, one of them compiled. Between the calls arguments,
-variables, modules and optimizers change; after each, results, gradients, errors, all that is alive, the memory that it
+the variables its arguments: by place, by keyword or in containers, with memory of their own, within more, or of each
+other. Two worlds call it several times, one of them compiled, once or twice. Between the calls arguments, variables,
+modules, optimizers and schedules change; after each, results, gradients, errors, all that is alive, the memory that it
 shares and the generator are compared. What differs is shortened to a few lines.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -27,6 +29,7 @@ from report import Report
 import norch
 
 CALLS = 6  # two plain or recorded ones, one that becomes a program, and replays
+DEVICE = os.environ.get("ATTACK_DEVICE", "cpu")  # of the tensors that the functions see
 CASES = 1000  # programs of a short attack
 LEFT_OUT = re.compile(r"set_default_dtype|inference_mode|set_num_threads|\bdel |Generator|seed\(|rng_state|\bcompile\b")
 LEAF = re.compile(r"v\d+ = lib\.tensor\(")
@@ -44,11 +47,33 @@ class Case:
     arguments: tuple[str, ...]
     results: tuple[str, ...]
     later: bool  # whether what comes back is differentiated after the call
+    way: str = "places"  # how it gets its arguments
+    memory: str = "own"  # and what these lie in
+    copies: int = 1  # how often it is compiled: the calls go to one after another
 
     @property
     def source(self) -> str:
         lines = [*self.body, f"return ({''.join(name + ', ' for name in self.results)})"]
-        return "\n    ".join([f"def function({', '.join(self.arguments)}):", *lines])
+        names = ", ".join(self.arguments)
+        if not names:
+            head = ["def function():"]
+        elif self.way == "list":
+            head = ["def function(given):", f"[{names}] = given"]
+        elif self.way == "dict":
+            head = ["def function(*, given):", f"[{names}] = [given['first'], *given['others'].values()]"]
+        else:
+            head = [f"def function({'*, ' if self.way == 'keywords' else ''}{names}):"]
+        return "\n    ".join([*head, *lines])
+
+    def call(self, function: Any, arguments: list[Any]) -> Any:
+        if not arguments or self.way == "places":
+            return function(*arguments)
+        if self.way == "list":
+            return function(arguments)
+        if self.way == "dict":
+            others = dict(zip(self.arguments[1:], arguments[1:]))
+            return function(given={"first": arguments[0], "others": others})
+        return function(**dict(zip(self.arguments, arguments)))
 
     def without(self, part: str, place: int) -> Case:
         """The case without a statement, a result or an argument."""
@@ -73,6 +98,8 @@ def stored(line: str) -> set[str]:
 
 def drawn(seed: str) -> Case | None:
     """A random case; None if the program is too short for one."""
+    norch.set_grad_enabled(True)  # which an earlier case may have left otherwise
+    norch.set_default_device("cpu")
     program, rng = Program(seed), random.Random(f"{seed} replays")
     raised: list[str] = []
     step = program.pair.step
@@ -104,7 +131,10 @@ def drawn(seed: str) -> Case | None:
     body = [x for x in body if stored(x).isdisjoint(variables)]
     results = dict.fromkeys(name for line in body for name in sorted(stored(line)) if is_plain(world.get(name)))
     arguments = rng.sample(tensors, min(len(tensors), rng.randint(0, 3)))
-    return Case(seed, tuple(setup), tuple(body), tuple(arguments), tuple(results), rng.random() < 0.5)
+    way = rng.choice(["places", "places", "places", "keywords", "list", "dict"])
+    memory, copies = rng.choice(["own", "own", "own", "within", "shared"]), rng.choice([1, 1, 1, 2])
+    later = rng.random() < 0.5
+    return Case(seed, tuple(setup), tuple(body), tuple(arguments), tuple(results), later, way, memory, copies)
 
 
 def is_plain(value: Any) -> bool:
@@ -119,21 +149,24 @@ def played(case: Case, how: Callable[[Any], Any]) -> Iterator[tuple[dict[str, An
     """After each call what can be seen, and how many programs there are; `how` compiles the function, or does not."""
     norch.set_grad_enabled(True)
     norch.manual_seed(0)
+    norch.set_default_device(DEVICE)
     world: World = {"lib": norch, "__name__": "case", **NAMES}
     for line in case.setup:
         attempted(lambda line=line: exec(compiled(line), world))
     exec(compile(case.source, "<case>", "exec"), world)
-    function = how(world.pop("function"))
+    functions = [how(world["function"]) for _ in range(case.copies)]
+    del world["function"]
     rng = random.Random(f"{case.seed} calls")
     given = [world.get(name) for name in case.arguments]
     variables = sorted(set(world) - {"lib", "__name__", "__builtins__", *NAMES})
     adds_once = case.source.count("backward") < 2  # else the sum is taken in another order (docs/compile.md)
     kept: list[Any] = []
-    for _ in range(CALLS):
+    for number in range(CALLS * case.copies):
         attempted(lambda: change(world, variables, rng))
-        arguments = [fresh(x, rng, adds_once) for x in given]
+        function = functions[number % case.copies]
+        arguments = fresh(given, rng, adds_once, case.memory)
         result: list[Any] = []
-        error = attempted(lambda arguments=arguments, result=result: result.append(function(*arguments)))
+        error = attempted(lambda f=function, a=arguments, result=result: result.append(case.call(f, a)))
         later = attempted(lambda result=result: differentiate(result)) if case.later else None
         everything = [("result", result), ("arguments", arguments), *[(name, world[name]) for name in variables]]
         yield (
@@ -161,16 +194,27 @@ def attempted(action: Callable[[], Any]) -> str | None:
     return None
 
 
-def fresh(x: Any, rng: random.Random, with_gradients: bool) -> Any:
-    """An argument for one call: other elements, the same form; some come with a gradient."""
-    if not isinstance(x, norch.Tensor):
-        return x
-    y = x.detach().clone()
-    if y.dtype.is_floating_point:
-        y = y.mul_(rng.choice([1, 1, 2, 0.5, -1])).requires_grad_(x.requires_grad)
-    if y.requires_grad and with_gradients and rng.random() < 0.3:
-        y.grad = norch.ones_like(y)
-    return y
+def fresh(given: list[Any], rng: random.Random, with_gradients: bool, memory: str) -> list[Any]:
+    """Arguments for one call: other elements, the same form; some come with a gradient."""
+    made = [x.detach().clone() if isinstance(x, norch.Tensor) else x for x in given]
+    tensors = [x for x in made if isinstance(x, norch.Tensor)]
+    for y in tensors:
+        if y.dtype.is_floating_point:
+            y.mul_(rng.choice([1, 1, 2, 0.5, -1]))
+    blocks: dict[Any, Any] = {}  # of a dtype, in which arguments lie
+    for place, (x, y) in enumerate(zip(given, made)):
+        if not isinstance(y, norch.Tensor):
+            continue
+        if memory != "own" and y.numel():
+            if y.dtype not in blocks or memory == "within":
+                most = max(z.numel() for z in tensors) + len(given)
+                blocks[y.dtype] = y.flatten().repeat(1 + most // y.numel())
+            y = made[place] = blocks[y.dtype][place : place + y.numel()].view(y.shape)
+        if y.dtype.is_floating_point:
+            y.requires_grad_(x.requires_grad)
+        if y.requires_grad and with_gradients and rng.random() < 0.3:
+            y.grad = norch.ones_like(y)
+    return made
 
 
 def change(world: World, variables: list[str], rng: random.Random) -> None:
@@ -197,6 +241,8 @@ def change(world: World, variables: list[str], rng: random.Random) -> None:
     elif turn in (6, 7):
         for group in world[one(norch.optim.Optimizer)].param_groups:
             group["lr"] *= 0.5
+    elif turn == 9:
+        world[one(norch.optim.lr_scheduler.LRScheduler)].step()
     elif turn == 8:
         norch.set_grad_enabled(not norch.is_grad_enabled())
 
@@ -295,7 +341,18 @@ def attempt(seed: str, seen_before: set[str]) -> Outcome:
         return tried, "", ""
     label = kind(found)
     case, found = shrunk(case, found)
-    return tried, label, "\n".join([f"function {seed}: {found}", *case.setup, case.source, f"later: {case.later}"])
+    return (
+        tried,
+        label,
+        "\n".join(
+            [
+                f"function {seed}: {found}",
+                *case.setup,
+                case.source,
+                f"{case.way}, {case.memory}, copies: {case.copies}, later: {case.later}",
+            ]
+        ),
+    )
 
 
 def attack(seconds: float, cases: int, seed: int, tell: Callable[[str], None] = lambda finding: None) -> Report:

@@ -188,6 +188,36 @@ v4 = [1 / (v1.bfloat16() ** p) for p in (0.5, 2, 3, -0.5, -1, -2)]
 v5 = (v1 ** 0.5).sum().backward()
 
 v1 = lib.cov(lib.tensor([1.0, 2.0]), aweights=lib.tensor([nan, 1.0]))
+
+v1 = lib.ones(2, requires_grad=True)
+v2 = v1.as_strided_scatter(v1.new_ones([2]), [2], [1], 0)
+v3 = v2.detach_()
+
+v1 = lib.func.jvp(lambda t: lib.searchsorted(t, t), (lib.ones(1),), (lib.ones(1),))
+v2 = lib.func.jvp(lambda t: t.max(0), (lib.tensor([1.0, 3.0]),), (lib.ones(2),))
+
+v1 = lib.func.jacfwd(lambda t: t.argsort())(lib.tensor([1.0, 3.0]))
+
+v1 = lib.lu_unpack(*lib.linalg.lu_factor(lib.eye(2)), unpack_data=False)
+v2 = v1[1].unsqueeze_(-1)
+
+v1 = repr(lib.nn.functional.softshrink(lib.tensor([-0.1, -0.0, 0.1, nan, inf, -3.0])))
+
+v1 = lib.hamming_window(3, dtype=lib.float16, requires_grad=True)
+v2 = lib.kaiser_window(3, dtype=lib.bfloat16)
+v3 = lib.hann_window(3, dtype=lib.int64)
+
+v1 = lib.tensor(1.0, requires_grad=True)
+v2 = lambda t: lib.func.grad_and_value(lambda s: s.exp().sum())(t)
+v3 = lib.utils.checkpoint.checkpoint(v2, v1, use_reentrant=True)
+v4 = (v3[0] * v3[1]).backward()
+
+v1 = lib.distributions.OneHotCategorical(logits=lib.tensor([1.0, -inf], dtype=lib.float16)).entropy()
+
+v1 = lib.tensor([1.5, 2.5, -3.3], dtype=lib.float64).view(lib.bool)
+v2 = [v1.nonzero(), lib.ones(24)[v1], lib.arange(24).masked_select(v1), lib.nonzero_static(v1, size=3)]
+v3 = lib.zeros(24).masked_scatter_(v1, lib.arange(24.0))
+v4 = lib.zeros(24).index_put_((v1,), lib.tensor(2.0))
 """
 
 

@@ -219,3 +219,43 @@ def memory_through_dlpack(compiled):
 def a_view_that_reaches_past_the_argument(compiled):
     f = compiled(lambda x: x.as_strided((5,), (1,), 0) * 2)
     return lambda i: f(norch.arange(6.0).mul(i + 1)[1:3])
+
+
+@scene
+def parameters_behind_a_checkpoint(compiled):
+    layer = norch.nn.Linear(3, 2)
+    norch.nn.init.constant_(layer.weight, 0.5)
+    norch.nn.init.zeros_(layer.bias)
+    f = compiled(lambda x: norch.utils.checkpoint.checkpoint(layer, x, preserve_rng_state=False))
+
+    def call(i):
+        x = norch.arange(6.0).reshape(2, 3).mul(i + 1).requires_grad_()
+        f(x).sum().backward()
+        return x.grad, layer.weight.grad.clone()
+
+    return call
+
+
+@scene
+def a_backward_that_adds_to_what_others_see(compiled):
+    total = norch.zeros(3)
+    w = leaf(1.0, 2.0, 3.0)
+
+    class Doubled(norch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            total.add_(gradient)
+            return gradient * 2
+
+    f = compiled(lambda x: Doubled.apply(x) * w)
+
+    def call(i):
+        x = norch.arange(3.0).mul(i + 1).requires_grad_()
+        f(x).sum().backward()
+        return x.grad, total.clone(), w.grad.clone()
+
+    return call

@@ -227,9 +227,8 @@ Tensor* masked_scatter_tensor(Tensor* tensor, Tensor* mask, Tensor* source) {
 
 Tensor* nonzero_tensor(Tensor* tensor) {
     return build([&] {
-        Owned truth;
-        if (tensor->dtype != BOOL && tensor->size) truth = cast(*tensor, BOOL);
-        const Tensor& x = truth.tensor ? *truth : *tensor;
+        const Owned truth = truth_of(*tensor);
+        const Tensor& x = *truth;
         const int64_t shape[2] = {count_true(x), x.ndim};
         Owned result = new_tensor(shape, 2, INT64, x.device);
         if (result->size) kernels::nonzero.launch(x.device, x, nullptr, *result);

@@ -6,6 +6,7 @@
 #include "api/checks.h"
 #include "api/selection.h"
 #include "dispatch.h"
+#include "ops/dtype_rules.h"
 
 namespace {
 
@@ -132,20 +133,28 @@ Selection select_by(const Tensor& tensor, const Tensor* const* indices, const in
     return result;
 }
 
-int64_t count_true(const Tensor& mask) {
-    if (!mask.size) return 0;
-    Owned count = new_tensor(ONES, mask.ndim, INT64, mask.device);
-    kernels::sum.launch(mask.device, mask, *count);
+Owned truth_of(const Tensor& x) {
+    Tensor read = x;
+    read.dtype = as_bytes(x.dtype);
+    return cast(read, BOOL);
+}
+
+int64_t count_true(const Tensor& truth) {
+    if (!truth.size) return 0;
+    Owned count = new_tensor(ONES, truth.ndim, INT64, truth.device);
+    kernels::sum.launch(truth.device, truth, *count);
     refuse_recording("the shape of a result depends on values");
     if (count->device != CPU) count = on_device(*count, CPU);  // the host must know the shape of the result
     return *data_as<int64_t>(*count);
 }
 
-Selection select_true(const Tensor& tensor, const Tensor& mask, const char* name) {
-    check_devices(tensor, mask, name);
-    if (mask.dtype != BOOL) fail(RUNTIME_ERROR, "{}: expected a mask of bool, got {}", name, dtype_name(mask.dtype));
-    if (mask.ndim == 0 || mask.ndim > tensor.ndim || !has_shape(mask, tensor.shape, mask.ndim))
-        fail(INDEX_ERROR, "{}: a mask of shape {} does not fit shape {}", name, shape_text(mask), shape_text(tensor));
+Selection select_true(const Tensor& tensor, const Tensor& given, const char* name) {
+    check_devices(tensor, given, name);
+    if (given.dtype != BOOL) fail(RUNTIME_ERROR, "{}: expected a mask of bool, got {}", name, dtype_name(given.dtype));
+    if (given.ndim == 0 || given.ndim > tensor.ndim || !has_shape(given, tensor.shape, given.ndim))
+        fail(INDEX_ERROR, "{}: a mask of shape {} does not fit shape {}", name, shape_text(given), shape_text(tensor));
+    const Owned truth = truth_of(given);
+    const Tensor& mask = *truth;
     const int64_t count = count_true(mask);
     Selection result = {tensor, {}, OFFSETS, new_tensor(&count, 1, INT64, tensor.device)};
     Tensor like = tensor;

@@ -26,4 +26,7 @@ Selection select_true(const Tensor& tensor, const Tensor& mask, const char* name
 // What one index tensor names, by the kinds of api.h. Integers become int64; empty ones may be of any dtype.
 Selection select_named(const Tensor& tensor, const Tensor& index, int64_t axis, int32_t kind, const char* name);
 
-int64_t count_true(const Tensor& mask);
+// Which elements are not 0, as bytes of 0 and 1. A bool tensor over memory that others wrote may hold other bytes.
+Owned truth_of(const Tensor& x);
+
+int64_t count_true(const Tensor& truth);

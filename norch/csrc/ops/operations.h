@@ -176,7 +176,7 @@ enum Rule {
     OP(softplus, REAL, x > y ? x : formula::softplus(x))                      \
     OP(softplus_slope, REAL, x > y ? T(1) : formula::sigmoid(x))              \
     OP(hardshrink, REAL, (x >= -y) & (x <= y) ? T(0) : x)                     \
-    OP(softshrink, REAL, (x >= -y) & (x <= y) ? T(0) : x > T(0) ? x - y : x + y) \
+    OP(softshrink, REAL, (x >= -y) & (x <= y) ? x * T(0) : x > T(0) ? x - y : x + y) \
     OP(gate, REAL, x * formula::sigmoid(y)) /* of GLU */
 
 // The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward (for activation

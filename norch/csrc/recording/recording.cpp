@@ -245,6 +245,10 @@ PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonO
 
 int add_recording_inputs(Recording* recording, int32_t count, Tensor* const* inputs) {
     return attempt([&] {
+        for (int i = 0; i < count; i++) {  // zeros, as a custom backward may add them to what others see
+            const RecordingPaused paused;
+            fill(*inputs[i], 0);
+        }
         recording->backward = int32_t(recording->steps.size());
         for (int i = 0; i < count; i++) recording->add_input(*inputs[i]);
     });

@@ -8,6 +8,7 @@ from typing import Sequence
 
 from ..._C import ShapeError, lib
 from ...arguments import flags, sizes_of
+from ...autocasting import under_autocast
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
@@ -255,8 +256,11 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         return input
     images = (input * input).flatten(2).unsqueeze(1)  # [N, 1, C, all others]
     padded = pad(images, (0, 0, size // 2, (size - 1) // 2))
-    means = avg_pool2d(padded, (size, 1), stride=1).reshape(input.shape)
-    return input / (means * alpha + k) ** beta
+    mean = avg_pool2d if input.ndim == 3 else _mean_of_images
+    return input / (mean(padded, (size, 1), stride=1).reshape(input.shape) * alpha + k) ** beta
+
+
+_mean_of_images = under_autocast(avg_pool2d, "avg_pool3d")  # which PyTorch calls there
 
 
 def normalize(

@@ -7,6 +7,7 @@ from typing import Callable, Sequence
 
 from ..._C import ShapeError
 from ...arguments import sizes_of
+from ...autocasting import under_autocast
 from ...autograd.derivatives.padding import CIRCULAR, REFLECT, REPLICATE, padded
 from ...tensor import Tensor
 from ...types import Size, shown
@@ -40,7 +41,11 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         raise ValueError(f"pad: mode {shown(mode)} takes no value, got {value}")
     if code == CIRCULAR:  # what is cropped does not come back at the other end
         input, amounts = _cropped(input, pairs), added
-    return padded(input, amounts, 0, code) if any(amounts) else input.clone()
+    pads = _pad_by_edges if code == REPLICATE or (code == REFLECT and len(pairs) < 3) else padded
+    return pads(input, amounts, 0, code) if any(amounts) else input.clone()
+
+
+_pad_by_edges = under_autocast(padded, "pad_by_edges")  # PyTorch gives these a rule of their own
 
 
 @functools.lru_cache(256)  # layers repeat theirs

@@ -172,7 +172,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
 
     In the shape and dtype of input, which is floating. Raises RuntimeError for another dtype or a negative lambd.
 
-    >>> F.softshrink(norch.tensor([-0.3, 2.0]))
+    >>> F.softshrink(norch.tensor([0.3, 2.0]))
     tensor([0.0000, 1.5000])
     """
     check_floats("softshrink", input)

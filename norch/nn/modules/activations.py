@@ -188,7 +188,7 @@ class Hardshrink(Module):
 class Softshrink(Module):
     """x moved towards 0 by lambd, and 0 where |x| <= lambd; see `functional.softshrink`.
 
-    >>> nn.Softshrink()(norch.tensor([-0.3, 2.0]))
+    >>> nn.Softshrink()(norch.tensor([0.3, 2.0]))
     tensor([0.0000, 1.5000])
     """
 

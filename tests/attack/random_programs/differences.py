@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS
+from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS, OF_SURROUNDINGS
 from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
 from .execution import run, unneeded
 from .questions import (
@@ -27,6 +27,7 @@ from .questions import (
     ties_decide,
     torch_expands,
     torch_is_no_closer,
+    torch_shares,
     torch_spreads_nan,
     variance_is_rounding,
     with_tail,
@@ -39,6 +40,7 @@ STEPS = re.compile(
     r"| [=!<>]=? |\b(all|any|equal|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
+INFINITE = re.compile(r"-?\binf\b")
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|LowRank|Multivariate|Wishart")
@@ -116,9 +118,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if found.startswith("norch computes") and "modified by an inplace operation" in found:
         if unneeded([line for line in lines if "lib.func." not in line], explained):  # which know no saved copies
             return GAVE_UP + "torch saved a value that norch does not need"
-    if hooked := re.match(r"at the end (v\d+): \[\d\] elements", found):
+    if hooked := re.match(r"at the end (v\d+): \[\d\] (elements|shape)", found):
         if f"register_hook({hooked[1]}.append)" in whole:
-            return "torch adds to the gradient that a hook was given"
+            return "in torch what a hook was given is the gradient itself, which others write to"
     if hooked := re.match(r"(?:at the end )?(v\d+): \[.*, torch has \[tensor", found, re.S):
         if f"register_hook({hooked[1]}.append)" in whole and "autograd.grad(" in whole:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"
@@ -145,6 +147,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
+    if re.search("elements|requires_grad|is_leaf", found) and "lib.func.vmap(" in whole and torch_shares(lines):
+        return "a vmap makes new memory; in torch its result may be a view"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
     if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):
@@ -158,7 +162,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     ):
         if norch_spreads_nan(found, close):
             return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
-    if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and overlaps(lines, told[1]):
+    written = re.search(r"\bout=(v\d+)\)", lines[-1]) or re.match(r"(?:lib\.\w+_\()?(v\d+)(?:\.\w+_\(|, )", lines[-1])
+    if "elements" in found and written and overlaps(lines, written[1]):
         return GAVE_UP + "norch writes what it has read completely"
     if re.search("elements|shape", found) and STEPS.search(lines[-1]) and rounded_otherwise(lines):
         return "rounding decides: the elements before a step differ in their last digits"
@@ -208,13 +213,17 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
             return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
     if "elements" in found and "grid_sample(" in (whole if derived else lines[-1]) and meets_infinity(lines):
         return "a coordinate that is not finite lies anywhere"
+    if re.search(r"[cC]ross_?[eE]ntropy", lines[-1]) and re.search("elements -?inf, torch has nan", found):
+        return "of weights whose sum is 0 torch divides the loss of the labels and that of all classes apart"
     if derived and "addcdiv" in whole and re.search("elements .*torch has .*inf", found):
         return "torch divides by the square of the divisor, which underflows"
     if re.search(DIVIDING, whole if derived else lines[-1]) and differs_in_signs_of_infinities(found):
         return "the sign of a zero"
+    if derived and re.search(r"\b(var|std)(_mean)?\(.*correction=", whole) and differs_in_signs_of_infinities(found):
+        return "torch's gradient of a variance of no more elements than the correction has no sign"
     if re.search("copysign|signbit", lines[-1]) and meets_infinity(lines):
         return "the sign of a NaN"
-    if derived and re.search(r"softplus\(v\d+, (0|False)\b", whole):
+    if derived and re.search(r"softplus\(v\d+, (beta=)?(0|False)\b", whole):
         return "with a beta of 0 norch divides by it"
     if "norch raises IndexError" in found and "torch computes" in found and has_no_elements(lines):
         return REFUSED + "dims and indices of no elements"
@@ -225,15 +234,15 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
     if torch_is_no_closer(lines, found):
         return "of few digits norch's are as near to the result in float64 as torch's"
-    if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(found, close):
+    if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(INFINITE.sub("nan", found), close):
         return "torch rounds eps to 16 bits, where it becomes 0"
-    if derived and norch_spreads_nan(found, close) and eigenvalues_meet(lines):
-        return "of equal eigenvalues rounding decides"
+    if derived and (norch_spreads_nan(found, close) or "svdvals" in whole) and eigenvalues_meet(lines):
+        return "of equal eigenvalues, and of a singular value of 0, rounding decides"
     if "a NoneType, torch has a tensor" in found and "autograd.Function" in whole:
         return "torch calls a custom operation with zeros for a gradient that is not there"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
         return "torch negates an unsigned target, which wraps around"
-    for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS]:
+    for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS, *OF_SURROUNDINGS]:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
     for cause, difference, reason in [*CAUSES, *CAUSED_BY_OPTIONS] if by_causes else ():

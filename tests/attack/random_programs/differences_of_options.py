@@ -25,12 +25,19 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         "^norch raises ShapeError.*torch IndexError: tuple index",
         BOTH + "norch looks at shapes before it reads them",
     ),
+    (r"scatter_\(", "^norch raises ShapeError: .*torch IndexError: Dim", BOTH + "norch looks at shapes first"),
+    ("tensordot", r"IndexError: tensordot: axis .*torch TypeError", BOTH + "dims that are not there, in a tensor"),
+    ("lp_pool", "ZeroDivisionError.*, torch NotImpl", BOTH + "an order of 0 in 16 bits"),
     (r"out=", "torch RuntimeError: .*don't support automatic", BOTH + "an `out` that requires gradients, and more"),
     (r"unpad_sequence", "elements|shape", "torch transposes the argument of unpad_sequence in place"),
     (r"bincount", "dtype", "of no elements torch's counts are integers, whatever their weights are"),
     (r"numpy\(", "unsupported ScalarType BFloat16", GAVE_UP + "bfloat16, which becomes float32 in NumPy"),
     (r"Muon", "expected matrices, torch computes", REFUSED + "a group of what is no matrix"),
-    (r"BatchNorm", "channels, torch computes", REFUSED + "another number of channels, of what has no parameters"),
+    (
+        r"",
+        r"BatchNorm\dd: input has shape .* channels, torch computes",
+        REFUSED + "another number of channels, of what has no parameters",
+    ),
     (r"solve_ex|\blu\(", "elements .*(nan|inf)", "nothing is promised of a singular matrix"),
     (r"LBFGS|add_param_group", "a second group of parameters.*torch computes", REFUSED + "a second group of LBFGS"),
     (
@@ -61,6 +68,18 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         GAVE_UP + "running statistics inside a transform",
     ),
     (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
+    (r"", "have escaped from inside a function being vmapped", GAVE_UP + "what torch's transforms cannot pass"),
+    (r"checkpoint\(.*out=", "don't support automatic diff", GAVE_UP + "an `out` without gradients"),
+    (r"autocast\(", "Unexpected floating ScalarType", GAVE_UP + "both dtypes of 16 bits in one autocast"),
+    (r"norm\(", "without narrowing to the specified", GAVE_UP + "a norm in a narrower dtype"),
+    (r"vecdot", "IndexError: .*out of range.*torch computes", REFUSED + "a dim that vectors do not have"),
+    (r"matrix_exp", "elements .*torch has .*(nan|inf)", "torch's powers of a matrix overflow in 16 bits"),
+    (r"_foreach", "requires_grad False, torch has True", "of a list each result needs gradients if its operands do"),
+    (
+        r"post_accumulate_grad_hook|backward\(",
+        "hooks should return None",
+        GAVE_UP + "what such a hook returns, which is lost",
+    ),
     (r"unravel_index", "out of range.*torch computes", REFUSED + "indices out of range"),
     (r"IndependentTransform", "sum_rightmost: .*torch computes", REFUSED + "a dimension that is not there"),
     (
@@ -73,8 +92,67 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
 ]
 
+# The same of statements that surroundings.py calls in another way
+TRANSFORMED = r"lib\.func\.|functional\.(jac|hess|vjp|jvp|hvp|vhp)"
+OF_SURROUNDINGS: list[tuple[str, str, str]] = [
+    (TRANSFORMED + r".*lambda v\d+:", "^norch computes, torch raises", GAVE_UP + "what torch's transforms cannot pass"),
+    (
+        TRANSFORMED,
+        r"torch (raises )?RuntimeError: (element 0 of tensors|One of the differentiated Tensors) does not require grad",
+        "inside of torch's transforms autograd.grad sees no graph",
+    ),
+    (
+        TRANSFORMED + r".*(bessel|airy|polynomial|ndtr|zeta)",
+        r"torch has [-\[\]0., ]*$",
+        "norch has a derivative, torch has none",
+    ),
+    (
+        TRANSFORMED,
+        "^norch raises .*, torch (?!computes)",
+        BOTH + "norch's functions refuse before torch's transforms do",
+    ),
+    (
+        r"vmap\(",
+        r"^norch raises .*(at least 2 dimensions|of no dimensions|sorted sequence|bias has shape|2 amounts for shape"
+        "|lengths, got).*, torch computes",
+        REFUSED + "what torch refuses outside of vmap, too",
+    ),
+    (TRANSFORMED, "is_leaf False, torch has True", "a transform gives new tensors, also of what is its argument"),
+    (r"vmap\(", r"shape .*torch has \(.*\d{9}", "a size that torch's vmap reads from memory that is not its own"),
+    (
+        r"(jvp|jacfwd)\(.*(MaxUnpool|embedding|Embedding)",
+        "elements",
+        "norch's tangents are of its gradient, which leaves padding out and counts a place that is named twice",
+    ),
+    (
+        r"checkpoint\(.*autograd\.grad\(",
+        "does not require gradients and has no grad_fn.*torch computes",
+        REFUSED + "autograd.grad in a checkpoint, whose function runs without gradients at first",
+    ),
+    (TRANSFORMED + ".*requires_grad=True", "requires_grad True", "a leaf that the function makes stays one"),
+    (
+        r"checkpoint\(",
+        "(is_leaf False|requires_grad True), torch has|must return one Tensor or a tuple",
+        "a checkpoint is one node, of all its results",
+    ),
+    (
+        r"no_grad|inference",
+        "(register a hook|retain_grad: this tensor) .*torch computes",
+        REFUSED + "a hook of a view made without gradients",
+    ),
+    (r"jac(fwd|rev)\(", "dtype", "a derivative has the dtype of the argument, also if it is 0"),
+]
+
 # Statements without which a difference goes, what it is about, and the reason
 CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
+    (r"checkpoint\(", r"made under norch.no_grad\(\), or by a custom", REFUSED + "a write to a view of a checkpoint's"),
+    (r"polynomial_\w\(", "requires_grad|is_leaf", "polynomials of which torch has no derivative"),
+    (
+        r"sparse",
+        "requires_grad True, torch has False",
+        "norch has a second derivative of sparse tensors, torch has none",
+    ),
+    (r"(jacfwd|jvp|linearize)\(.*norm\(", "elements", "torch's tangents of a layer's norm forget how its mean changes"),
     (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
     (
         r"unsafe_(split|chunk)",
@@ -85,7 +163,7 @@ CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
     (r"memory_format=", "shares memory", "an order of memory that is asked for is given, by a copy"),
     (r"inference_mode", "", "tensors made in inference mode are like others"),
     (r"as_strided_scatter", "elements", "torch's gradient of as_strided_scatter is a mistake"),
-    (r"\bnormal\(", r"\.grad ", "the gradients of mean + std * z"),
+    (r"\bnormal\(", r"elements", "the gradients of mean + std * z"),
     (
         r"asarray\(.*requires_grad",
         "requires_grad|is_leaf|grad ",

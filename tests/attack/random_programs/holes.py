@@ -9,6 +9,8 @@ import torch
 if TYPE_CHECKING:
     from .generator import Program
 
+FEW = 40  # rows of what is mapped over
+
 
 class Nothing(Exception):
     """No live tensor fits a hole."""
@@ -112,11 +114,13 @@ class Holes:
     scalar = number_tensor
 
     def shaped(self, *shape: int) -> str:
-        """A float64 tensor of a shape, in which 0 stands for any size but 0."""
+        """A tensor of the program's dtype of a shape, in which 0 stands for any size but 0."""
+
+        dtype = getattr(torch, self.program.wide)
 
         def fits(x: torch.Tensor) -> bool:
-            same_rank = x.dtype is torch.float64 and x.ndim == len(shape)
-            return same_rank and all(a == b or (b == 0 and a) for a, b in zip(x.shape, shape))
+            same_rank = x.dtype is dtype and x.ndim == len(shape)
+            return same_rank and all(a == b or (b == 0 and 0 < a <= FEW) for a, b in zip(x.shape, shape))
 
         return self.operand(self.program.one_or_leaf(fits, [size or 2 for size in shape]))
 

@@ -54,6 +54,21 @@ def torch_expands(lines: Sequence[str]) -> bool:
     return False
 
 
+def torch_shares(lines: Sequence[str]) -> bool:
+    """Whether the result of a vmap lies in the memory of another variable in torch, and of none in norch."""
+    made = {told[1] for line in lines if (told := re.match(r"(v\d+) = lib\.func\.vmap\(", line))}
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+
+    def shares(world: dict[str, Any]) -> bool:
+        tensors = {key: x for key, x in world.items() if key[0] == "v" and hasattr(x, "untyped_storage")}
+        memory = {key: x.untyped_storage().data_ptr() for key, x in tensors.items()}
+        return any(memory[x] == memory.get(y) for x in memory for y in made if x != y)
+
+    return shares(pair.theirs) and not shares(pair.ours)
+
+
 def overlaps(lines: Sequence[str], out: str) -> bool:
     """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
     pair = Pair()
@@ -188,13 +203,17 @@ def variance_is_rounding(lines: Sequence[str]) -> bool:
 
 
 def eigenvalues_meet(lines: Sequence[str]) -> bool:
-    """Whether two eigenvalues, or singular values, that a program takes differ in their last digits alone."""
+    """Whether two eigenvalues, or singular values, that a program takes differ in their last digits alone.
+
+    A singular value of 0 and its negative are such, too.
+    """
     pair = Pair()
     for line in lines:
-        for call in re.findall(r"lib\.linalg\.(?:eigh|svd)\(.*?(?:, \w+=\w+|, '\w')?\)", line):
+        for call in re.findall(r"lib\.linalg\.(?:eigh|svd|svdvals)\(.*?(?:, \w+=\w+|, '\w')?\)", line):
             with contextlib.suppress(Exception):  # torch's refusal, of whatever kind
                 parts = eval(call, pair.theirs)
-                values = parts[0] if "eigh" in call else parts[1]
+                values = parts if "vals" in call else parts[0] if "eigh" in call else parts[1]
+                values = values if "eigh" in call else torch.cat([values, -values.flip(-1)], -1)
                 if (values.diff(dim=-1).abs() <= 1e-9 * values.abs().max().clamp(min=1)).any():
                     return True
         pair.step(line)

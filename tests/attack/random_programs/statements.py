@@ -11,6 +11,7 @@ from .layers_with_options import FACTORS, LAYERS_WITH_OPTIONS, LOSSES
 from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
 from .objects import INITIAL, PARAMETRIZED, PROBABILITY, SCHEDULES
 from .of_python import OF_MODULES, OPTIMIZERS, PYTHON
+from .rarely_used import RARELY_USED
 
 CREATION = """
 {new} = lib.zeros({shape}, dtype={dtype})
@@ -442,5 +443,6 @@ FAMILIES = [
     (OPTIMIZERS, 2),
     (OF_MODULES, 3),
     (COMPOSITIONS, 8),
+    (RARELY_USED, 6),
 ]
 FOUND = 11  # the same for the statements that discovery.py finds
