@@ -261,12 +261,15 @@ class Count(int):
 class SymInt:
     """What PyTorch's compiler leaves open as a size. norch has none: `isinstance(size, SymInt)` is False."""
 
+    def __init__(self, node: object) -> None:
+        self.node = node
 
-class SymFloat:
+
+class SymFloat(SymInt):
     """A number that PyTorch's compiler leaves open, of which norch has none."""
 
 
-class SymBool:
+class SymBool(SymInt):
     """A condition that PyTorch's compiler leaves open, of which norch has none."""
 
 

@@ -216,9 +216,9 @@ class Function(HookMethods):
                 cls.setup_context(ctx, args, result)
         if isinstance(result, operation.Tensor):
             return custom_results(ctx, args, [result], single=True)[0] if any(ctx.edges) else result
-        if not isinstance(result, (tuple, list)):
-            raise TypeError(f"{cls.__name__}.forward must return one Tensor or a tuple, got {type(result).__name__}")
-        return tuple(custom_results(ctx, args, result, single=False)) if any(ctx.edges) else result
+        if isinstance(result, (tuple, list)) and any(ctx.edges):
+            return tuple(custom_results(ctx, args, result, single=False))
+        return result
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""

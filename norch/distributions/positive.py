@@ -216,7 +216,7 @@ class InverseGamma(TransformedDistribution):
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
-        super().__init__(base, PowerTransform(-base.rate.detach().ones_like()), validate_args=validate_args)
+        super().__init__(base, PowerTransform(-base.rate.new_ones(())), validate_args=validate_args)
 
     concentration = property(lambda self: self.base_dist.concentration, doc="The concentration of 1 / x.")
     rate = property(lambda self: self.base_dist.rate, doc="The rate of 1 / x.")

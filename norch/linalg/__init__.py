@@ -19,7 +19,8 @@ from .solving import *  # noqa: F403
 __all__ = ["LinAlgError", *factorizations.__all__, *norms.__all__, *solving.__all__]
 
 if not TYPE_CHECKING:  # a type checker reads no computed names
-    globals().update({name: _under_autocast(globals()[name], name) for name in _AUTOCAST & set(__all__)})
+    _cast = (_AUTOCAST & set(__all__)) - {"norm"}  # which calls the method
+    globals().update({name: _under_autocast(globals()[name], name) for name in _cast})
 
 
 def __dir__() -> list[str]:

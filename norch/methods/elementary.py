@@ -236,9 +236,10 @@ class ElementaryMethods:
         tensor([ 1.,  0., -9.])
         """
         kind, plain = self.dtype, nan is posinf is neginf is None
-        none, above, below = finite_numbers(kind) if plain else _finite_numbers(kind, nan, posinf, neginf)
         if not kind.is_floating_point:
+            _check_numbers(nan, posinf, neginf)
             return self.clone()
+        none, above, below = finite_numbers(kind) if plain else _finite_numbers(kind, nan, posinf, neginf)
         result = wrap(lib.nan_to_num_tensor(none._ptr, self._ptr, above._ptr, below._ptr))
         return result if self._edge is None else recorded(result, NanToNumBackward, (self,), limits_of(kind).max)
 
@@ -472,15 +473,17 @@ def _divide_into(x: Tensor, other: Operand, rounding_mode: str) -> Tensor | None
     return write(x, RoundedDivBackward, (y,), lambda: into(x._ptr, x._ptr, y._ptr))
 
 
+def _check_numbers(*replacements: object) -> None:
+    for given in replacements:
+        if not (given is None or isinstance(given, (int, float))):
+            raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
+
+
 def _finite_numbers(
     kind: dtype, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> tuple[Number, Number, Number]:
     """What `nan_to_num` puts in place of NaN, infinity and minus infinity, if it is given numbers."""
-    for given in (nan, posinf, neginf):
-        if not (given is None or isinstance(given, (int, float))):
-            raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
-    if not kind.is_floating_point:
-        return finite_numbers(kind)
+    _check_numbers(nan, posinf, neginf)
     largest = limits_of(kind).max
     chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
     none, above, below = (number(math.copysign(math.inf, x) if abs(x) > largest else x) for x in chosen)
@@ -490,9 +493,9 @@ def _finite_numbers(
 def _replace_into(x: Tensor, *numbers: float | None, **named: float | None) -> Tensor | None:
     """`nan_to_num` written into x."""
     kind = x.dtype
-    none, above, below = _finite_numbers(kind, *numbers, **named) if numbers or named else finite_numbers(kind)
     if not kind.is_floating_point:
         return None
+    none, above, below = _finite_numbers(kind, *numbers, **named) if numbers or named else finite_numbers(kind)
     return write(
         x,
         lambda old: NanToNumBackward(old, limits_of(kind).max),

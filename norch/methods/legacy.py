@@ -104,7 +104,7 @@ class LegacyMethods:
         """
         return False
 
-    def record_stream(self: Tensor, stream: object) -> None:
+    def record_stream(self: Tensor, s: object) -> None:
         """Do nothing: in norch all work of a device is queued on one stream, so its memory is free after its last use.
 
         >>> norch.ones(2).record_stream(None)

@@ -26,6 +26,7 @@ from ..operation import mode as _mode
 from ..operation import record as _record
 from ..random import fork_rng, set_rng_state
 from ..tensor import Tensor
+from ..types import shown as _shown
 
 Contexts = Callable[[], "tuple[ContextManager[Any], ContextManager[Any]]"]
 
@@ -84,6 +85,7 @@ class _Part:
         self.modes = {"enabled": True, "autocast": _mode.autocast, "autocast_cache": {}}
         self.kinds: list[tuple[Any, ...]] = []
         self.found: dict[int, Tensor] = {}
+        self.ended = False  # whether the first run has: a backward in it may need the second
         self.written = False  # whether the function changed an argument
 
     def run(self, args: Any, kwargs: dict[str, Any], contexts: Contexts, check: str) -> Any:
@@ -92,6 +94,7 @@ class _Part:
         self.check = check
         with _hooks(self.note, self.tensor), forward:
             result = self.function(*args, **kwargs)
+        self.ended = True
         self.written = any(isinstance(x, _Argument) and x.is_written() for x in [*self.args, *self.kwargs.values()])
         return result
 
@@ -111,17 +114,18 @@ class _Part:
             raise RuntimeError("checkpoint: the function writes to an argument, which cannot be computed from again")
         kinds: list[tuple[Any, ...]] = []
 
-        def keep(x: Tensor) -> None:
+        def keep(x: Tensor) -> Tensor:
             if len(kinds) == len(self.kinds):
                 raise CheckpointError(
                     "checkpoint: the function saves more tensors when it is computed again than the "
                     f"{len(kinds)} of forward"
                 )
-            self.found[len(kinds)] = x.detach()
+            kept = self.found[len(kinds)] = x.detach()
             kinds.append(_kind_of(x))
             stops = self.early_stop if _settings.early_stop is None else _settings.early_stop
-            if stops and len(kinds) == len(self.kinds):
+            if (stops or not self.ended) and len(kinds) == len(self.kinds):
                 raise _Stop
+            return kept
 
         args = [_again(x) for x in self.args]
         kwargs = {k: _again(x) for k, x in self.kwargs.items()}
@@ -129,7 +133,7 @@ class _Part:
             with _Guard((_mode, self.modes)), fork_rng(enabled=self.state is not None), self.context:
                 if self.state is not None:
                     set_rng_state(self.state)
-                with _hooks(keep, _refuse):
+                with _hooks(keep, lambda x: x):
                     self.function(*args, **kwargs)
         except _Stop:
             pass
@@ -167,10 +171,6 @@ class _Argument(_SavedTensor):
 
 def _again(x: Any) -> Any:
     return x.again() if isinstance(x, _Argument) else x
-
-
-def _refuse(_: object) -> Tensor:
-    raise RuntimeError("checkpoint: the function goes backward through what it computes again")
 
 
 # ---- The part as one node -------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def checkpoint(
     tensor([1.])
     """
     if determinism_check not in ("default", "none"):
-        raise ValueError(f"checkpoint: determinism_check is {determinism_check!r}, expected 'default' or 'none'")
+        raise ValueError(f"checkpoint: determinism_check is {_shown(determinism_check)}, expected 'default' or 'none'")
     if use_reentrant is False and is_grad_enabled() and _mode.recorder is None:
         part = _Part(function, args, kwargs, preserve_rng_state, early_stop)
         return part.run(args, kwargs, context_fn, determinism_check)

@@ -548,3 +548,11 @@ def test_what_packages_ask_of_the_classes():
         assert d.kl_divergence(Other(), d.Normal(0.0, 1.0)) == "found"
         with pytest.raises((TypeError, AttributeError)):
             d.register_kl("Normal", d.Normal)
+
+
+def test_an_inverse_gamma_expands_to_what_its_parameters_do():
+    for d, lib in ((torch.distributions, torch), (norch.distributions, norch)):
+        wide = d.InverseGamma(lib.ones(2), lib.ones(2)).expand([3, 2])
+        assert tuple(wide.sample().shape) == tuple(wide.batch_shape) == (3, 2)
+        with pytest.raises(RuntimeError if lib is torch else norch.ShapeError):
+            d.InverseGamma(lib.ones(2), lib.ones(2)).expand([3, 1])

@@ -195,10 +195,26 @@ def checkpoints_under_autocast(torch, seen):
     seen += [str(y.dtype).split(".")[1], x.grad.tolist()]
 
 
+def gradients_inside_of_checkpoints(torch, seen):
+    checkpoint = importlib.import_module(torch.__name__ + ".utils.checkpoint").checkpoint
+
+    def curved(x):
+        (slope,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+        return (slope.sin() * x).sum()
+
+    for early_stop in (True, False):
+        x = leaf(torch)
+        y = checkpoint(curved, x * 1.5, use_reentrant=False, early_stop=early_stop)
+        y.backward()
+        seen.append([y.tolist(), x.grad.tolist()])
+    named = checkpoint(lambda x: {"x": x.tolist()}, leaf(torch), use_reentrant=True)
+    seen.append(named["x"])
+
+
 PROGRAMS = [
     hooks_of_a_node, hooks_of_a_node_with_two_operands, hooks_of_a_node_of_several_results, hooks_of_a_custom_operation,
     hooks_of_a_leaf, gradients_of_several_tensors, edges_of_gradients, versions, checkpoints, checkpoints_that_differ,
-    contexts_of_checkpoints, checkpoints_under_autocast,
+    contexts_of_checkpoints, checkpoints_under_autocast, gradients_inside_of_checkpoints,
 ]  # fmt: skip
 
 

@@ -124,17 +124,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "elements",
         "norch's tangents are of its gradient, which leaves padding out and counts a place that is named twice",
     ),
-    (
-        r"checkpoint\(.*autograd\.grad\(",
-        "does not require gradients and has no grad_fn.*torch computes",
-        REFUSED + "autograd.grad in a checkpoint, whose function runs without gradients at first",
-    ),
     (TRANSFORMED + ".*requires_grad=True", "requires_grad True", "a leaf that the function makes stays one"),
-    (
-        r"checkpoint\(",
-        "(is_leaf False|requires_grad True), torch has|must return one Tensor or a tuple",
-        "a checkpoint is one node, of all its results",
-    ),
     (
         r"no_grad|inference",
         "(register a hook|retain_grad: this tensor) .*torch computes",
@@ -145,7 +135,6 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
 
 # Statements without which a difference goes, what it is about, and the reason
 CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
-    (r"checkpoint\(", r"made under norch.no_grad\(\), or by a custom", REFUSED + "a write to a view of a checkpoint's"),
     (r"polynomial_\w\(", "requires_grad|is_leaf", "polynomials of which torch has no derivative"),
     (
         r"sparse",
