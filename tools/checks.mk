@@ -11,7 +11,7 @@ check check-all: all .venv/ready .venv-check/ready
 	-@$(MAKE) --keep-going --output-sync=recurse $(LIBRARIES:%=timed-%)
 	@$(MAKE) --keep-going --output-sync=recurse $(CHECKS:%=timed-%)
 $(CHECKS:%=timed-%) $(LIBRARIES:%=timed-%): timed-%:
-	@$(PYTHON) tools/timed.py $* $(MAKE) $*
+	+@$(PYTHON) tools/timed.py $* $(MAKE) $*
 
 $(LIBRARIES): library-%:
 	@$(MAKE) SANITIZE=$* CUDA=0 all

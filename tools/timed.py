@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def main() -> None:
     name, *command = sys.argv[1:]
     start = time.monotonic()
-    status = subprocess.run(command).returncode
+    status = subprocess.run(command, close_fds=False).returncode  # with what makes tell each other of free cores
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     minutes, cpu = (time.monotonic() - start) / 60, (used.ru_utime + used.ru_stime) / 60
     line = f"{name:<24} {minutes:5.1f} minutes, {cpu:5.1f} of CPU time{'' if status == 0 else ', FAILED'}"

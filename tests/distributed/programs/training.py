@@ -193,28 +193,30 @@ if world > 1:
             raise AssertionError("a second backward was not refused")
 
     class Checkpointed(nn.Module):
-        def __init__(self, times):
+        def __init__(self, times, reentrant):
             super().__init__()
-            self.times, self.inner, self.outer = times, nn.Linear(20, 20), nn.Linear(20, 4)
+            self.times, self.reentrant = times, reentrant
+            self.inner, self.outer = nn.Linear(20, 20), nn.Linear(20, 4)
 
         def forward(self, x):
             x = x.clone().requires_grad_()
             for _ in range(self.times):
-                x = checkpoint(self.inner, x, use_reentrant=False).tanh()
+                x = checkpoint(self.inner, x, use_reentrant=self.reentrant).tanh()
             return self.outer(x)
 
-    model, reference = pair(lambda: Checkpointed(1), bucket_cap_mb=0.001)
-    model(samples[24 * rank : 24 * rank + 24]).mean().backward()
-    reference(samples).mean().backward()
-    for p, q in zip(model.parameters(), reference.parameters()):
-        assert (p.grad - q.grad).abs().max().item() < 1e-7
-    model, _ = pair(lambda: Checkpointed(2))
+    for times, reentrant in [(1, True), (1, False), (2, False)]:
+        model, reference = pair(lambda: Checkpointed(times, reentrant), bucket_cap_mb=0.001)  # noqa: B023
+        model(samples[24 * rank : 24 * rank + 24]).mean().backward()
+        reference(samples).mean().backward()
+        for p, q in zip(model.parameters(), reference.parameters()):
+            assert (p.grad - q.grad).abs().max().item() < 1e-7
+    model, _ = pair(lambda: Checkpointed(2, True))
     try:
         model(samples[:4]).sum().backward()
     except RuntimeError as error:
         assert "inner" in str(error) and "twice" in str(error), error
     else:
-        raise AssertionError("a parameter in two checkpoints was not refused")
+        raise AssertionError("a parameter in two reentrant checkpoints was not refused")
 
     try:
         DistributedDataParallel(nn.Linear(4, 4 + rank // (world - 1)))
