@@ -235,9 +235,9 @@ def checkpoint(
 
     With `preserve_rng_state` it draws the same random numbers again. With `use_reentrant=False` the two runs go within
     the contexts that `context_fn` returns, and a CheckpointError says if the second saves other tensors for backward
-    than the first: in number, or, unless `determinism_check` is "none", in shape, dtype and device. Otherwise, and
-    while `norch.compile` records, only `backward` may follow, not `autograd.grad`, and a function whose arguments need
-    no gradients is called as always.
+    than the first: in number, or, unless `determinism_check` is "none", in shape, dtype and device. (A program of
+    `norch.compile` computes once, and keeps the values.) Otherwise only `backward` may follow, not `autograd.grad`, and
+    a function whose arguments need no gradients is called as always.
 
     >>> layer = nn.Linear(2, 1)
     >>> x = norch.ones(1, 2, requires_grad=True)
@@ -248,7 +248,12 @@ def checkpoint(
     """
     if determinism_check not in ("default", "none"):
         raise ValueError(f"checkpoint: determinism_check is {_shown(determinism_check)}, expected 'default' or 'none'")
-    if use_reentrant is False and is_grad_enabled() and _mode.recorder is None:
+    if use_reentrant is False:
+        if not is_grad_enabled():
+            return function(*args, **kwargs)
+        if _mode.recorder is not None:  # a program keeps what its backward needs
+            with context_fn()[0]:
+                return function(*args, **kwargs)
         part = _Part(function, args, kwargs, preserve_rng_state, early_stop)
         return part.run(args, kwargs, context_fn, determinism_check)
     if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
