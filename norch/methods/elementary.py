@@ -106,7 +106,7 @@ class ElementaryMethods:
         Shapes and errors as for `add`; without a rounding_mode integers and bool become float32. Raises RuntimeError
         for another rounding_mode, and if an integer is divided by 0 and rounded.
 
-        >>> norch.tensor([7, -7]).div(2), norch.tensor([7, -7]).div(2, rounding_mode="trunc")
+        >>> norch.tensor([7.0, -7.0]).div(2), norch.tensor([7, -7]).div(2, rounding_mode="trunc")
         (tensor([ 3.5000, -3.5000]), tensor([ 3, -3]))
         """
         check_operand(other, "div")

@@ -346,7 +346,8 @@ def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf
 def keystr(kp: Iterable[Any]) -> str:
     """The keys as one writes them in Python.
 
-    >>> norch.utils._pytree.keystr([MappingKey("a"), SequenceKey(0)])
+    >>> tree = norch.utils._pytree
+    >>> tree.keystr([tree.MappingKey("a"), tree.SequenceKey(0)])
     "['a'][0]"
     """
     return "".join(map(str, kp))

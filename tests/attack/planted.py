@@ -80,7 +80,7 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
         "        if kind is not None:\n            at_once(*self.calls)",
         "        pass",
         "neither as before nor as after: at .optimizer",
-        60,
+        120,
     ),
     (
         "failures",
@@ -88,7 +88,7 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
         "            os.unlink(temporary)\n        raise",
         "            pass\n        raise",
         "neither as before nor as after: at ..norch-",
-        60,
+        120,
     ),
     (
         "arguments",
