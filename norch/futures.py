@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import threading
 from typing import Any, Callable, Generic, TypeVar
 
 T = TypeVar("T")
@@ -80,11 +81,14 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     True
     """
     made: Future[list[Future[Any]]] = Future()
-    left = list(futures)
+    left, counting = len(futures), threading.Lock()
 
-    def count(future: Future[Any]) -> None:
-        left.remove(future)
-        if not left and not made.done():
+    def count(_: Future[Any]) -> None:
+        nonlocal left
+        with counting:
+            left -= 1
+            is_last = left == 0
+        if is_last:
             made.set_result(futures)
 
     if not futures:

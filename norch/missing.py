@@ -47,7 +47,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "export while_loop",
             "norch runs the Python: it has no graph capture",
         ),
-        ("fork is_distributed monitor wait", "norch trains in one process"),
+        ("fork is_distributed monitor wait", "use threads, norch.multiprocessing or norch.distributed"),
         (
             "binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding embedding_bag "
             "hinge_embedding_loss kl_div margin_ranking_loss poisson_nll_loss triplet_margin_loss",
@@ -161,23 +161,21 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
     ],
     "utils.data": [
-        ("graph", "backward hooks on tensors are register_hook"),
         (
             "DFIterDataPipe DataChunk IterDataPipe MapDataPipe argument_validation datapipes functional_datapipe "
             "guaranteed_datapipes_determinism non_deterministic runtime_validation runtime_validation_disabled",
             "use Dataset and IterableDataset",
         ),
-        ("graph_settings", ""),
+        ("graph graph_settings", ""),
     ],
     "cuda": [
-        ("graph", "backward hooks on tensors are register_hook"),
         ("get_arch_list get_gencode_flags", "norch does not ask the driver for it"),
         (
             "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature utilization",
             "norch does not watch the hardware: nvidia-smi does",
         ),
-        ("make_graphed_callables", "norch runs the Python: it has no graph capture"),
-        ("nccl", "norch trains in one process"),
+        ("graph make_graphed_callables", "use norch.compile, which makes CUDA graphs"),
+        ("nccl", "norch.distributed communicates over MPI"),
         (
             "CUDAPluggableAllocator DeferredCudaCallError ExternalStream GreenContext MemPool "
             "caching_allocator_alloc caching_allocator_delete caching_allocator_disabled caching_allocator_enable "

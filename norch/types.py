@@ -258,18 +258,22 @@ class Count(int):
     __call__ = int.__int__  # an int itself
 
 
-class SymInt:
-    """What PyTorch's compiler leaves open as a size. norch has none: `isinstance(size, SymInt)` is False."""
+class _Open:
+    """What PyTorch's compiler leaves open until the program runs. norch has nothing like it: no value is one."""
 
     def __init__(self, node: object) -> None:
         self.node = node
 
 
-class SymFloat(SymInt):
+class SymInt(_Open):
+    """A size that PyTorch's compiler leaves open, of which norch has none: `isinstance(size, SymInt)` is False."""
+
+
+class SymFloat(_Open):
     """A number that PyTorch's compiler leaves open, of which norch has none."""
 
 
-class SymBool(SymInt):
+class SymBool(_Open):
     """A condition that PyTorch's compiler leaves open, of which norch has none."""
 
 

@@ -160,9 +160,9 @@ def _needed(starts: Flow, wanted: set[Function], oldest: float) -> set[Function]
 
 def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
     """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
-    kind, edges = type(node), node.edges
-    if node.around is not None and node.around.before:
-        gradient = through_prehooks(node, gradient)
+    kind, edges, around = type(node), node.edges, node.around
+    if around is not None and around.before:
+        gradient = through_prehooks(node, around.before, gradient)
     rule = kind.backward if create_graph or kind.fused is None else kind.fused
     results = rule(node, gradient)  # a method of the class, or a static method of a custom operation
     if not isinstance(results, (list, tuple)):
@@ -174,8 +174,8 @@ def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
             part if part is None or target is None or x is None else part._sum_to(x)
             for target, part, x in zip(edges, results, node.input)
         ]
-    if node.around is not None:
-        results = through_posthooks(node, results, gradient)
+    if around is not None and around.after:
+        results = through_posthooks(node, around.after, results, gradient)
     return zip(edges, results)
 
 

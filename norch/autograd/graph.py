@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Sequence
 
 from .. import operation
@@ -121,33 +122,26 @@ class _Handles(HookHandle):
 class _Gathered:
     """What the hooks of several tensors have seen of the walk that runs."""
 
-    def __init__(self, nodes: Sequence[Node], fn: Callable[[Any], object]) -> None:
-        self.nodes, self.fn = nodes, fn
+    def __init__(self, nodes: Sequence[Node], fn: Callable[[Any], object], waits: bool) -> None:
+        self.nodes, self.fn, self.waits = nodes, fn, waits
         self.walk: Any = None  # what tells it from other walks
         self.gradients: list[Any] = []
         self.missing = 0
 
-    def all(self, index: int) -> Callable[[Tensor], None]:
-        """The hook of one tensor, which calls `fn` if it is the last to get its gradient."""
-
-        def hook(gradient: Tensor) -> None:
-            if operation.mode.starts is not self.walk:
-                self.walk, self.gradients = operation.mode.starts, [None] * len(self.nodes)
-                reached = visited()
-                self.missing = sum(node in reached for node in self.nodes)
-            self.gradients[index] = gradient
-            self.missing -= 1
-            if self.missing == 0:
-                gradients, self.walk, self.gradients = self.gradients, None, []
-                self.fn(gradients)
-
-        return hook
-
-    def any(self, gradient: Tensor) -> None:
-        """The hook of each tensor, which calls `fn` if it is the first to get its gradient."""
-        if operation.mode.starts is not self.walk:
-            self.walk = operation.mode.starts
-            self.fn(gradient)
+    def hook(self, index: int, gradient: Tensor) -> None:
+        """The hook of one tensor, which calls `fn` if it is the last, or the first, to get its gradient."""
+        is_first = operation.mode.starts is not self.walk
+        if is_first:
+            self.walk, self.gradients = operation.mode.starts, [None] * len(self.nodes)
+            reached = visited()
+            self.missing = sum(node in reached for node in self.nodes)
+        self.gradients[index] = gradient
+        self.missing -= 1
+        gradients, is_last = self.gradients, self.missing == 0
+        if is_last:
+            self.walk, self.gradients = None, []
+        if is_last if self.waits else is_first:
+            self.fn(gradients if self.waits else gradient)
 
 
 def register_multi_grad_hook(
@@ -165,8 +159,7 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    if mode == "any":
-        gathered = _Gathered([], fn)
-        return _Handles([x.register_hook(gathered.any) for x in tensors if x.requires_grad])
-    gathered = _Gathered([get_gradient_edge(x).node for x in tensors], fn)
-    return _Handles([x.register_hook(gathered.all(i)) for i, x in enumerate(tensors)])
+    waits = mode == "all"
+    chosen = [x for x in tensors if waits or x.requires_grad]
+    gathered = _Gathered([get_gradient_edge(x).node for x in chosen], fn, waits)
+    return _Handles([x.register_hook(partial(gathered.hook, i)) for i, x in enumerate(chosen)])

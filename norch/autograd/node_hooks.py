@@ -6,6 +6,7 @@ from typing import Any, Sequence
 
 from .. import operation
 from .function import CustomBackward, Function, OutputGradients
+from .hooks import Hooks
 
 
 def _outputs(node: Any, gradient: Any) -> tuple[Any, ...]:
@@ -15,10 +16,10 @@ def _outputs(node: Any, gradient: Any) -> tuple[Any, ...]:
     return (gradient,)
 
 
-def through_prehooks(node: Function, gradient: Any) -> Any:
+def through_prehooks(node: Function, hooks: Hooks, gradient: Any) -> Any:
     """The gradients of the results, or what the node's hooks replace them with."""
     given = _outputs(node, gradient)
-    for hook in list(node.around.before.values() if node.around else ()):
+    for hook in list(hooks.values()):
         given = _replacement(hook(given), given, "grad_outputs")
     if isinstance(gradient, OutputGradients):
         replaced: dict[Any, Any] = {i: part for i, part in enumerate(given) if part is not None}
@@ -26,12 +27,12 @@ def through_prehooks(node: Function, gradient: Any) -> Any:
     return given[0]
 
 
-def through_posthooks(node: Function, results: Sequence[Any], gradient: Any) -> Sequence[Any]:
+def through_posthooks(node: Function, hooks: Hooks, results: Sequence[Any], gradient: Any) -> Sequence[Any]:
     """The gradients of the operands, or what the node's hooks replace them with."""
     outputs, found = _outputs(node, gradient), list(results)
     places = node.tensor_operands() if isinstance(node, CustomBackward) else range(len(found))
     inputs = tuple(found[i] for i in places)
-    for hook in list(node.around.after.values() if node.around else ()):
+    for hook in list(hooks.values()):
         inputs = _replacement(hook(inputs, outputs), inputs, "grad_inputs")
     for i, part in zip(places, inputs):
         found[i] = part

@@ -10,12 +10,11 @@ from ..functions.promotion import finfo
 from ..functions.random import randn
 from ..given import warn
 from ..linalg.solving import slogdet
-from ..operation import check_tensor
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .gamma import Beta, Chi2
-from .multivariate_normal import MultivariateNormal
+from .multivariate_normal import MATRICES, MultivariateNormal, the_matrix
 from .utils import broadcast_all, lazy_property
 
 
@@ -79,15 +78,7 @@ class Wishart(ExponentialFamily):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        given = {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril,
-        }  # fmt: skip
-        found = [(name, value) for name, value in given.items() if value is not None]
-        if len(found) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name, matrix = found[0]
-        if check_tensor(matrix, f"Wishart: {name}").ndim < 2:
-            raise ValueError("scale_tril must be at least two-dimensional, with optional leading batch dimensions")
+        name, matrix = the_matrix("Wishart", covariance_matrix, precision_matrix, scale_tril)
         n = matrix.shape[-1]
         count = df if isinstance(df, Tensor) else tensor(float(df), dtype=matrix.dtype, device=matrix.device)
         batch = tuple((count.detach() + matrix.detach().sum((-1, -2))).shape)
@@ -103,13 +94,13 @@ class Wishart(ExponentialFamily):
     def arg_constraints(self) -> Any:
         """What the parameters may be."""
         return {
-            **{name: MultivariateNormal.arg_constraints[name] for name in _MATRICES},
+            **{name: MultivariateNormal.arg_constraints[name] for name in MATRICES},
             "df": constraints.greater_than(self._event_shape[-1] - 1),
         }
 
     @property
     def _normal(self) -> MultivariateNormal:
-        name = next(name for name in _MATRICES if name in self.__dict__)
+        name = next(name for name in MATRICES if name in self.__dict__)
         matrix = self.__dict__[name]
         return MultivariateNormal(matrix.new_zeros(matrix.shape[-1]), **{name: matrix}, validate_args=False)
 
@@ -172,6 +163,3 @@ class Wishart(ExponentialFamily):
         df, n = self.df, self._event_shape[-1]
         slope = (df.unsqueeze(-1) / 2 - arange(float(n), dtype=df.dtype, device=df.device) / 2).digamma().sum(-1)
         return (n + 1) * self._half_log_det + (df / 2).mvlgamma(n) - (df - n - 1) / 2 * slope + df * n / 2
-
-
-_MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril")

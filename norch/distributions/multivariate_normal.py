@@ -43,6 +43,20 @@ def cholesky(matrix: Tensor) -> Tensor:
     return stack([stack(row + [zero] * (n - len(row)), -1) for row in rows], -2)
 
 
+MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril")
+
+
+def the_matrix(distribution: str, *given: Tensor | None) -> tuple[str, Tensor]:
+    """The one of MATRICES that was given, with its name. Raises ValueError for none and several."""
+    found = [(name, value) for name, value in zip(MATRICES, given) if value is not None]
+    if len(found) != 1:
+        raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+    name, matrix = found[0]
+    if check_tensor(matrix, f"{distribution}: {name}").ndim < 2:
+        raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+    return name, matrix
+
+
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors: `loc`, and a covariance_matrix, its inverse, or its Cholesky factor.
 
@@ -68,17 +82,9 @@ class MultivariateNormal(Distribution):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        given = {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril,
-        }  # fmt: skip
-        found = [(name, value) for name, value in given.items() if value is not None]
         if check_tensor(loc, "MultivariateNormal: loc").ndim < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        if len(found) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name, matrix = found[0]
-        if check_tensor(matrix, f"MultivariateNormal: {name}").ndim < 2:
-            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        name, matrix = the_matrix("MultivariateNormal", covariance_matrix, precision_matrix, scale_tril)
         n = loc.shape[-1]
         batch = tuple((loc.detach().sum(-1) + matrix.detach().sum((-1, -2))).shape)
         self.loc = loc.expand(*batch, n)

@@ -31,10 +31,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
             raise ValueError(f"expected numbers or tensors as parameters, got {type(value).__name__}")
     like = next((x for x in tensors if x.is_floating_point()), None)
     kind, device = (None, None) if like is None else (like.dtype, like.device)
-    made = [
-        value if isinstance(value, Tensor) else tensor(float(value), dtype=kind, device=device)
-        for value in values
-    ]
+    made = [value if isinstance(value, Tensor) else tensor(float(value), dtype=kind, device=device) for value in values]
     return tuple(broadcast_tensors(*made))
 
 

@@ -276,9 +276,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     >>> norch.utils.checkpoint.detach_variable((norch.ones(1, requires_grad=True) * 2, 3))
     (tensor([2.], requires_grad=True), 3)
     """
-    return tuple(
-        x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
-    )
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:

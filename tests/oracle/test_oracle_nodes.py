@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import weakref
 
 import numpy as np
 import pytest
@@ -251,3 +252,17 @@ def test_a_hook_of_a_result_comes_before_those_of_its_node():
     y.grad_fn.register_prehook(lambda outputs: seen.append(outputs[0].tolist()))
     y.sum().backward()
     assert seen == [[[2.0] * 3] * 2]
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_hooks_of_several_tensors_keep_no_graph(mode):
+    a, b = norch.ones(1, requires_grad=True), norch.ones(1, requires_grad=True)
+    called = []
+    norch.autograd.graph.register_multi_grad_hook([a, b], called.append, mode=mode)
+    for _ in range(2):
+        y = a * b
+        node = weakref.ref(y.grad_fn)
+        y.backward(norch.ones(1), retain_graph=True)
+        del y
+        assert node() is None
+    assert len(called) == 2

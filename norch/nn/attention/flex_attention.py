@@ -102,9 +102,7 @@ def create_block_mask(
     return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), BLOCK_SIZE)
 
 
-def create_mask(
-    mod_fn: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
-) -> Tensor:
+def create_mask(mod_fn: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None) -> Tensor:
     """The mask as a tensor of bools [B, H, Q, K].
 
     >>> from norch.nn.attention.flex_attention import create_mask
