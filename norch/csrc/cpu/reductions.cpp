@@ -30,7 +30,7 @@ enum {
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
 
-// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...; of what is left, fewer lanes.
+// Reduces contiguous elements: lane j takes elements j, j + LANES, ...; of what is left, fewer lanes.
 template <class Op, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
@@ -58,6 +58,9 @@ const T* side_by_side(T* buffer, const T* x, int64_t n, int64_t stride) {
 
 template <class Op, class T>
 typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
+    // Chunks keep rounding errors small; without any, a row is one chunk. (Those of doubles in place of floats do not count.)
+    constexpr bool is_exact = std::is_same_v<typename Op::Partial, typename Op::Total> && !std::is_same_v<T, double>;
+    if (is_exact && stride == 1) return reduce_chunk<Op>(x, n);
     T buffer[CHUNK];
     typename Op::Total total = Op::empty();
     for (int64_t i = 0; i < n; i += CHUNK) {
