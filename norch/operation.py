@@ -44,8 +44,13 @@ def wrap(ptr: int) -> Any:
     return wrap_as(Tensor, ptr)
 
 
+def several(handles: Sequence[int]) -> list[Any]:
+    """The Tensors of a C function with several results; None for each that it left out. No handles raise its error."""
+    return [wrap(handle) if handle else None for handle in handles] or raise_error()
+
+
 if CPYTHON and not TYPE_CHECKING:
-    wrap = lib.wrap_handle  # the same in C, which takes half as long: every operation calls it
+    wrap, several = lib.wrap_handle, lib.wrap_handles  # the same in C, which takes half as long: every operation calls it
 
 
 def check(status: int) -> None:
@@ -70,11 +75,6 @@ def check_range(
 
 
 _KINDS = {ValueError: 1, IndexError: 3, RuntimeError: 4}  # ErrorKind in csrc/core/errors.h
-
-
-def several(handles: Sequence[int]) -> list[Any]:
-    """The Tensors of a C function with several results; None for each that it left out. No handles raise its error."""
-    return [wrap(handle) if handle else None for handle in handles] or raise_error()
 
 
 def at_once(*calls: partial[Any]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # C functions that read an argument, a value, or what a tensor is, or make its Python object: no operations
 READING = """parts_of_index values_of shape_of strides_of ndim_of dtype_of device_of count_of offset_of
-    is_in_row_order wrap_handle wrap_view""".split()
+    is_in_row_order wrap_handle wrap_handles wrap_view""".split()
 RECORD = ROOT / "tests" / "tables" / "calls.txt"
 
 # What a row finds: x and y [8, 8] of floats, n [8] of integers, rows [4] of places, mask [8, 8] of bools, and so on.

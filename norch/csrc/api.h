@@ -326,8 +326,9 @@ API PythonObject* new_builtin(void* library, const char* name, const char* kinds
 API PythonObject* handle_type(int32_t kind, PythonObject* bases, int64_t header);
 API void know_tensors(PythonObject* tensor, PythonObject* view_list, PythonObject* raise_error);  // of norch's Python
 API void know_parameters(PythonObject* parameter);
-// `wrap` of norch/operation.py, `wrap_view` of norch/autograd/in_place.py
+// `wrap` and `several` of norch/operation.py, `wrap_view` of norch/autograd/in_place.py
 API PythonObject* wrap_handle(PythonObject* handle);
+API PythonObject* wrap_handles(PythonObject* handles);
 API PythonObject* wrap_view(PythonObject* handle, PythonObject* base, PythonObject* tracked);
 // A new tensor of numbers and nested lists; null, without an error, for what is left to norch/packing.py. The dtype may
 // be -1 to infer it. (api/python_values.cpp)

@@ -184,14 +184,31 @@ static bool is_true(void* object, void* name) {
     return found.object == known.yes;
 }
 
-PythonObject* wrap_handle(PythonObject* handle) {
-    if (!address_of(handle))
-        return objects.error() ? nullptr : static_cast<PythonObject*>(objects.call(RAISE_ERROR, NO_ARGUMENTS, nullptr));
+static void* wrapped(void* handle) {
+    if (!address_of(handle)) return objects.error() ? nullptr : objects.call(RAISE_ERROR, NO_ARGUMENTS, nullptr);
     void* tensor = make_tensor(TENSOR, NO_ARGUMENTS, nullptr);
     if (tensor && !objects.set_attribute(tensor, ADDRESS, handle) && !objects.set_attribute(tensor, EDGE, known.none))
-        return static_cast<PythonObject*>(tensor);
+        return tensor;
     if (tensor) python.drop_reference(tensor);
     return nullptr;
+}
+
+PythonObject* wrap_handle(PythonObject* handle) { return static_cast<PythonObject*>(wrapped(handle)); }
+
+PythonObject* wrap_handles(PythonObject* handles) {
+    const ptrdiff_t count = objects.size(handles);
+    void* list = count ? objects.new_list(count) : wrapped(NOTHING);  // none came: an error
+    for (ptrdiff_t i = 0; list && i < count; i++) {
+        void *handle = objects.tuple_item(handles, i), *tensor = known.none;
+        if (address_of(handle))
+            tensor = wrapped(handle);
+        else
+            python.take_reference(tensor);
+        if (tensor && objects.set_list_item(list, i, tensor) == 0) continue;
+        python.drop_reference(list);
+        list = nullptr;
+    }
+    return static_cast<PythonObject*>(list);
 }
 
 // The root of a view of `base`: a leaf is that of its views, even if it is a view itself.
