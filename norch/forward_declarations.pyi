@@ -1,6 +1,6 @@
 # For checkers alone: classes that annotations name in files which load before these are defined.
 
-from .autograd.function import Function as Function
+from .autograd.node import Node as Node
 from .methods.places import AtIndices as AtIndices
 from .methods.places import Places as Places
 from .tensor import Tensor as Tensor

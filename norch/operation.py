@@ -19,7 +19,7 @@ from ._C import CPYTHON, Number, lib, number, raise_error, write_clock
 from .given import to_floating, type_name
 
 if TYPE_CHECKING:
-    from .forward_declarations import Function
+    from .forward_declarations import Node
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def several(handles: Sequence[int]) -> list[Any]:
 
 
 if CPYTHON and not TYPE_CHECKING:
-    wrap, several = lib.wrap_handle, lib.wrap_handles  # the same in C, which takes half as long: every operation calls it
+    wrap, several = lib.wrap_handle, lib.wrap_handles  # in C they take half as long, and every operation calls one
 
 
 def check(status: int) -> None:
@@ -148,7 +148,7 @@ def address(tensor: Any) -> int | None:
 
 # ---- Recording --------------------------------------------------------------------------------------------------
 #
-# A tensor that takes part in a graph has an `_edge`: the node where its gradient goes. That is the Function of the
+# A tensor that takes part in a graph has an `_edge`: the node where its gradient goes. That is the Node of the
 # operation that computed it, or, for a leaf, an AccumulateGrad. `record` notes four things on a new node:
 #
 #   edges    the `_edge` of each operand: the next nodes for backward, None if an operand needs no gradient
@@ -235,12 +235,12 @@ def computed(name: str, backward: Any, *values: Any) -> Any:
     return recorded(wrap(getattr(lib, f"{name}_tensor")(*[x._ptr for x in operands])), backward, operands)
 
 
-def edge(x: Any) -> Function | None:
+def edge(x: Any) -> Node | None:
     """Where the gradient of an operand goes: a node, or None (numbers have no gradient)."""
     return x._edge if isinstance(x, Tensor) else None
 
 
-def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
+def record(result: Any, node: Node, edges: Sequence[Any]) -> Any:
     """Make `node` the grad_fn of `result`, with the edges of the tensors it was computed from; return `result`."""
     node.edges = edges
     node.age = next_age()

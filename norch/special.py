@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable
 
 from .autograd.derivatives import special as derivatives
-from .autograd.function import Function
+from .autograd.node import Node
 from .functions import elementary, of_methods
 from .functions.out import into
 from .operation import check_operand, check_tensor, computed
@@ -19,7 +19,7 @@ from .types import Operand
 
 
 # name: (class of its derivative, what it is, an example)
-_ONE: dict[str, tuple[type[Function] | None, str, str]] = {
+_ONE: dict[str, tuple[type[Node] | None, str, str]] = {
     "erfcx": (
         derivatives.ErfcxBackward,
         "exp(x^2) erfc(x), which exists where erfc(x) is 0",

@@ -20,8 +20,8 @@ from ..operation import check_tensor, mode, own, wrap
 from ..threads import holding, shared_lock
 from ..types import contiguous_format, shown
 from .derivatives.joining import stack
-from .function import FREED, AccumulateGrad, Edge, Function, GradientEdge, Gradients
 from .hooks import Hooks
+from .node import FREED, AccumulateGrad, Edge, GradientEdge, Gradients, Node
 from .node_hooks import through_posthooks, through_prehooks
 from .saved import unpacked
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edge that it goes along
-Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have reached it
-Waiting = list[tuple[float, Function]]  # the same nodes as a heap in which the youngest comes first
-Turns = dict[Function, float]  # leaf -> the age at which its turn comes, if not its own
+Arrived = dict[Node, "Tensor"]  # node -> the sum of the gradients that have reached it
+Waiting = list[tuple[float, Node]]  # the same nodes as a heap in which the youngest comes first
+Turns = dict[Node, float]  # leaf -> the age at which its turn comes, if not its own
 Tensors = Union["Tensor", GradientEdge, Sequence[Union["Tensor", GradientEdge]]]
 
 # of the walk, without and with a graph of its own; gradients have the dtypes of the forward
@@ -45,7 +45,7 @@ def walk(
     starts: Flow,
     retain_graph: bool,
     create_graph: bool,
-    wanted: set[Function] | None = None,
+    wanted: set[Node] | None = None,
     given: set[int] | None = None,
     turns: Turns | None = None,
 ) -> Arrived:
@@ -64,7 +64,7 @@ def _walk(
     starts: Flow,
     retain_graph: bool,
     create_graph: bool,
-    wanted: set[Function] | None,
+    wanted: set[Node] | None,
     given: set[int] | None,
     turns: Turns | None,
 ) -> Arrived:
@@ -118,14 +118,14 @@ def _walk(
     return found
 
 
-def visited() -> set[Function]:
+def visited() -> set[Node]:
     """The nodes that the walk of this thread visits: for a hook."""
     return set(_reached(mode.starts)) if mode.asked is None else mode.asked
 
 
-def _reached(starts: Flow) -> list[Function]:
+def _reached(starts: Flow) -> list[Node]:
     """The nodes that `starts` depend on, the oldest first: the operands of an operation are older than it is."""
-    reached: set[Function] = set()
+    reached: set[Node] = set()
     following = [target for target, _ in starts if target is not None]
     while following:
         node = following.pop()
@@ -140,7 +140,7 @@ def _turns(starts: Flow) -> Turns:
 
     (By its own age its turn would come after every node, because parameters are older than what is computed from them.)
     """
-    oldest: dict[Function, int] = {}
+    oldest: dict[Node, int] = {}
     for node in _reached(starts):
         for target in node.edges:
             if target is not None and target.after:
@@ -149,16 +149,16 @@ def _turns(starts: Flow) -> Turns:
     return {leaf: age - number / between for number, (leaf, age) in enumerate(oldest.items(), 1)}
 
 
-def _needed(starts: Flow, wanted: set[Function], oldest: float) -> set[Function]:
+def _needed(starts: Flow, wanted: set[Node], oldest: float) -> set[Node]:
     """The nodes on a path from `starts` to one of `wanted`, and the freed ones that may have been, which forgot."""
-    needed: set[Function] = set()
+    needed: set[Node] = set()
     for node in _reached(starts):
         if node in wanted or (node.freed and node.age > oldest) or not needed.isdisjoint(node.edges):
             needed.add(node)
     return needed
 
 
-def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
+def _chain_rule(node: Node, gradient: Tensor, create_graph: bool) -> Flow:
     """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
     kind, edges, around = type(node), node.edges, node.around
     if around is not None and around.before:
@@ -179,7 +179,7 @@ def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
     return zip(edges, results)
 
 
-def _without_nan(node: Function, parts: Sequence[Any]) -> Flow:
+def _without_nan(node: Node, parts: Sequence[Any]) -> Flow:
     """The same gradients; RuntimeError if anomaly detection looks for NaN and one is NaN."""
     for number, (_, part) in enumerate(parts):
         if mode.anomaly and isinstance(part, operation.Tensor) and bool(part.isnan().any()):
@@ -239,7 +239,7 @@ def _fitting(gradient: Tensor, tensor: Tensor) -> Tensor:
     return gradient
 
 
-def _finish(leaf: Function, gradient: Tensor, given: set[int]) -> None:
+def _finish(leaf: Node, gradient: Tensor, given: set[int]) -> None:
     """Accumulate the gradient of a leaf, and call the hooks that wait for it."""
     _accumulate({leaf: gradient}, given)
     tensor = None if leaf.result is None else leaf.result()
@@ -387,11 +387,11 @@ def _listed(tensors: Tensors) -> list[Tensor]:
     return listed
 
 
-def _edge_of(x: Any) -> Function | None:
+def _edge_of(x: Any) -> Node | None:
     return x.node if isinstance(x, GradientEdge) else x._edge
 
 
-def _edges_of(inputs: Tensors, name: str) -> list[Function]:
+def _edges_of(inputs: Tensors, name: str) -> list[Node]:
     """Where the gradients of inputs arrive. Raises RuntimeError for none, and for one that requires no gradient."""
     listed = _listed(inputs)
     if not listed:

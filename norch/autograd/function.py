@@ -1,73 +1,32 @@
-"""Function: a node of the autograd graph, and the base class of custom operations.
+"""Function: the base class of operations that users define.
 
-A tensor that was computed from inputs requiring gradients has a `grad_fn`: the Function that remembers the inputs, and
-whose `backward(gradient)` returns a list with a gradient for each of them. The classes for norch's own operations are
-in functions.py and derivatives/; engine.py walks over the graph; operation.py records it.
+In a graph such an operation has a CustomBackward as its node (node.py), which calls the `backward` of the class.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Hashable, NamedTuple, Optional, Sequence, TypeVar
-from weakref import WeakSet, ref
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Callable, Sequence
+from weakref import ref
 
 from .. import operation
-from .._C import Number, lib, write_clock
+from .._C import lib, write_clock
 from ..arguments import flags
 from ..operation import edge, mode, next_age, record, wrap
 from ..packing import filled
-from .hooks import HookHandle, HookMethods, Hooks, call_with_gradient, call_with_leaf, call_with_tuple
 from .mode import no_grad
-from .saved import Packed, pack
+from .node import FREED, Edge, Node, OutputBackward, check_unchanged
+from .saved import Packed
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
-T = TypeVar("T")
-Gradients = Sequence[Optional["Tensor"]]  # one for each operand, None if it gets none
-Edge = Optional["Function"]  # where a gradient goes; None if nowhere
 
+class Function:
+    """A custom operation; an instance is the `ctx` of one use.
 
-class _Operand:
-    """`node.x`, `node.y` and `node.z`: the operands, unchanged since the operation; a number if one was given as such.
-
-    (A property would keep custom operations from setting `ctx.x`.)
-    """
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-    def __get__(self, node: Function, owner: type) -> Any:
-        found = node.input[self.index]
-        if write_clock.value > node.stamp:
-            node.unchanged(found)
-        return found.value if type(found) is Number else found
-
-
-class _Output:
-    """`node.output`: the result, unchanged since the operation; if backward is recorded itself, part of the graph."""
-
-    def __get__(self, node: Function, owner: type) -> Tensor:
-        if node._output is None:
-            raise RuntimeError(FREED)
-        result = node._output
-        if write_clock.value > node._output_stamp:
-            node.unchanged(result, node._output_stamp)
-        if mode.enabled:
-            result = wrap(lib.alias_tensor(result._ptr))
-            result._edge = node
-        return result
-
-
-class Function(HookMethods):
-    """A node of the graph.
-
-    `input` are the operands as they were given. `edges` say where the gradient of each goes: to the Function that
-    computed it, to the AccumulateGrad of a leaf, or nowhere (None). In a `backward`, `self.x`, `self.y`, `self.z` are
-    the operands, and `self.output` is the result if the class says `saves_output`, each checked not to have
-    changed since. `needs(i)` tells whether operand i needs its gradient.
-
-    Custom operations derive from Function and define two static methods, as in PyTorch. `forward(ctx, *args)` returns a
+    It derives from Function and defines two static methods, as in PyTorch. `forward(ctx, *args)` returns a
     tensor, or a tuple of them; `backward(ctx, *gradients)` takes a gradient for each of these and returns one for each
     argument, None for one that has none. `ctx` carries what backward needs: tensors through `save_for_backward`, all
     else as attributes. Or `forward(*args)` computes alone, and `setup_context(ctx, inputs, output)` fills `ctx`.
@@ -88,106 +47,9 @@ class Function(HookMethods):
     tensor([6.])
     """
 
-    # What a class says of its operation
-    keeps_input: ClassVar[bool] = True  # False: backward reads no operand, so their memory may go
-    saves_output = False  # True: backward reads the result
-    broadcasts: ClassVar[bool] = False  # True: an operand may be smaller than the result
-    only_sizes: ClassVar[bool] = False  # True: of the operands backward reads the sizes alone
-    overwrites: ClassVar[bool] = False  # True: in place, nothing of the first operand remains
-    is_leaf: ClassVar[bool] = False
-    refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
-    calls_hook: ClassVar[bool] = False  # True: backward calls a hook of a module
-    # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
-    fused: ClassVar[Callable[..., Any] | None] = None
-
-    # What `record` notes on a node (operation.py explains it)
-    input: tuple[Any, ...] = ()
-    edges: Sequence[Edge] = ()
-    age = 0
-    stamp = 0
-    result: ref[Tensor] | None = None
-
-    grad: Tensor | None = None  # the `.grad` of the result
-    after: Hooks | None = None  # of a leaf: called when `.grad` holds all that a backward adds to it
-    freed = False
-    packed: dict[str, Any] | None = None  # what hooks of saved tensors packed (saved.py)
-    _output: Tensor | None = None
-    _output_stamp = 0  # later than `stamp` if the operation wrote its result in place
+    edges: Sequence[Edge] = ()  # where the gradient of each argument goes
+    freed = False  # whether the graph behind this operation is
     _saved: Sequence[Any] = ()
-
-    def __init__(self, *input: Any) -> None:
-        self.input = input
-
-    def backward(self, *gradients: Any, **_: Any) -> Any:  # checkers let any signature override this one
-        """Return a list with a gradient for each of `input`."""
-        raise NotImplementedError(f"{type(self).__name__}.backward is not defined")
-
-    # ---- What a backward may ask
-
-    def needs(self, index: int) -> bool:
-        """Whether the gradient of operand `index` goes anywhere, in this walk."""
-        target, asked = self.edges[index], mode.asked
-        return target is not None and (asked is None or target in asked)
-
-    def needed(self) -> int:
-        """The same for all operands at once, as C takes it: bit i for operand i."""
-        bits, bit, asked = 0, 1, mode.asked
-        for target in self.edges:
-            if target is not None and (asked is None or target in asked):
-                bits |= bit
-            bit += bit
-        return bits
-
-    def reads_x(self) -> bool:
-        """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
-        return self.keeps_input and not self.only_sizes
-
-    x = _Operand(0)
-    y = _Operand(1)
-    z = _Operand(2)
-
-    output = _Output()
-    _saved_self, _saved_other, _saved_result = x, y, output  # PyTorch's names, by which its tutorials show them
-
-    def unchanged(self, saved: T, stamp: int | None = None) -> T:
-        """A value that backward needs. Raises RuntimeError if its memory was written to since it was saved."""
-        if isinstance(saved, operation.Tensor):
-            _check_unchanged(type(self).__name__, saved, self.stamp if stamp is None else stamp)
-        return saved
-
-    # ---- What the rest of autograd asks
-
-    def save(self, result: Tensor) -> None:
-        """Keep the result's values, and let go of the operands, as the class says."""
-        if self.saves_output:
-            self._output, self._output_stamp = wrap(result._ptr), write_clock.value
-        if not self.keeps_input:
-            self.input = ()
-
-    def pack(self) -> None:
-        """Let the hooks of saved tensors pack what the node keeps."""
-        pack(self)
-
-    def release(self) -> None:
-        """Let go of everything: the graph behind this node is freed."""
-        self.freed = True
-        self.edges = self.input = self._saved = ()
-        self._output = self.packed = None
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-    def name(self) -> str:
-        """The name of the class."""
-        return type(self).__name__
-
-    @property
-    def next_functions(self) -> tuple[tuple[Edge, int], ...]:
-        """Where the gradients go: (node, 0) for each operand, as PyTorch lists them."""
-        return tuple((target, 0) for target in self.edges)
-
-    # ---- Custom operations: `self` is their ctx
-
     _constant: Sequence[Any] = ()
     _dirty: Sequence[Any] = ()
     materialize_grads = True
@@ -220,6 +82,11 @@ class Function(HookMethods):
             return tuple(custom_results(ctx, args, result, single=False))
         return result
 
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Return the gradients of the arguments."""
+        raise NotImplementedError(f"{type(ctx).__name__}.backward is not defined")
+
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""
         self._saved = tensors
@@ -251,131 +118,10 @@ class Function(HookMethods):
         self.materialize_grads = bool(value)
 
 
-FREED = (
-    "backward through a graph that was freed: its saved values are gone after the first backward. Call "
-    "backward(retain_graph=True) the first time to go through it again"
-)
-
-
-def _check_unchanged(name: str, saved: Tensor, since: int) -> None:
-    if lib.written_at(saved._ptr) > since:
-        raise RuntimeError(
-            f"{name} needs a value that was modified by an in-place operation after it was saved for backward; "
-            "clone() the tensor before changing it, or use the operation that returns a new one"
-        )
-
-
-# ---- Leaves -----------------------------------------------------------------------------------------------------
-
-
-class AccumulateGrad(Function):
-    """The end of the chain rule: the gradient that arrives here is added to the `.grad` of a leaf tensor."""
-
-    is_leaf = True
-    refuses_writes = True
-    awaited: ClassVar[WeakSet[AccumulateGrad] | None] = None  # those with `after`, which backward finishes early
-
-    def __init__(self, leaf: Tensor) -> None:
-        self.age = next_age()
-        self.result = ref(leaf)
-
-    @property
-    def variable(self) -> Tensor | None:
-        """The leaf."""
-        return None if self.result is None else self.result()
-
-    def register_hook(self, fn: Callable[[Gradients, Gradients], object]) -> HookHandle:
-        """Call `fn((), (gradient,))` in backward as soon as the leaf's `.grad` is complete."""
-        return self._register_after(fn, call_with_gradient)
-
-    def register_prehook(self, fn: Callable[[Gradients], Gradients | None]) -> HookHandle:
-        """Call `fn((gradient,))` before the leaf gets its gradient; the tuple that it returns replaces it."""
-        self.hooks = self.hooks or Hooks()
-        handle = HookHandle(self.hooks, fn)
-        self.hooks[handle.id] = functools.partial(call_with_tuple, fn)
-        return handle
-
-    def register_after(self, hook: Callable[[Tensor], None]) -> HookHandle:
-        """Call `hook(leaf)` in backward as soon as the leaf's `.grad` is complete."""
-        return self._register_after(hook, call_with_leaf)
-
-    def _register_after(self, hook: Callable[..., object], call: Callable[..., object]) -> HookHandle:
-        """A hook that is called as call(hook, leaf, gradient)."""
-        self.after = Hooks() if self.after is None else self.after
-        handle = HookHandle(self.after, hook)
-        self.after[handle.id] = functools.partial(call, hook)
-        if AccumulateGrad.awaited is None:
-            AccumulateGrad.awaited = WeakSet()
-        AccumulateGrad.awaited.add(self)
-        return handle
-
-
-# ---- Several results: each has an OutputBackward, which passes its gradient on to the node of the operation --------
-
-
-class OutputGradients(dict[Hashable, "Tensor"]):
-    """The gradients of a node's outputs by their keys; an output that was not used has none."""
-
-    def __add__(self, other: OutputGradients) -> OutputGradients:
-        for key, gradient in other.items():  # an output sends one twice if a second derivative reads it as well
-            self[key] = self[key] + gradient if key in self else gradient
-        return self  # nothing but the walk holds this
-
-
-class MultiOutput(Function):
-    """A node with several outputs, whose `backward` takes their OutputGradients.
-
-    It is made before its outputs, so it is older than they are, and backward reaches it last.
-    """
-
-    outputs_count: int = 0
-
-    def __init__(self, edges: Sequence[Edge]) -> None:
-        self.edges = edges
-        self.age = next_age()
-
-    def record_outputs(self, outputs: Sequence[Tensor]) -> None:
-        """Make the tensors the outputs 0, 1, ... of this node."""
-        self.outputs_count = len(outputs)
-        for i, output in enumerate(outputs):
-            record(output, OutputBackward(i), (self,))
-        if mode.hooks_of_saved is not None:
-            self.pack()
-
-
-class OutputBackward(Function):
-    """One output of a node with several: the gradient goes to that node, under this output's key."""
-
-    keeps_input = False
-
-    def __init__(self, key: Hashable) -> None:
-        self.key = key
-
-    def backward(self, gradient: Tensor) -> Sequence[object]:
-        return [OutputGradients({self.key: gradient})]
-
-    def register_hook(self, fn: Callable[[Gradients, Gradients], Gradients | None]) -> HookHandle:
-        """As a hook of the operation, whose node PyTorch gives to each of its results."""
-        return self._operation().register_hook(fn)
-
-    def register_prehook(self, fn: Callable[[Gradients], Gradients | None]) -> HookHandle:
-        """As a hook of the operation, whose node PyTorch gives to each of its results."""
-        return self._operation().register_prehook(fn)
-
-    def _operation(self) -> Function:
-        node = self.edges[-1] if self.edges else None
-        if node is None:
-            raise RuntimeError(FREED)
-        return node
-
-
-# ---- Custom operations ---------------------------------------------------------------------------------------------
-
-
 class SavedTensor:
     """A tensor that `save_for_backward` kept. Of a result only the values: a strong reference would be a cycle."""
 
-    def __init__(self, tensor: Tensor, node: Function | None) -> None:
+    def __init__(self, tensor: Tensor, node: Node | None) -> None:
         self.stamp = write_clock.value
         self.node = None if node is None else ref(node)
         self.value: Any = tensor if node is None else wrap(lib.alias_tensor(tensor._ptr))
@@ -388,7 +134,7 @@ class SavedTensor:
         if isinstance(value, Packed):
             value = value.tensor()
         else:
-            _check_unchanged(name, value, self.stamp)
+            check_unchanged(name, value, self.stamp)
         if self.node is None or not mode.enabled:
             return value
         alias = wrap(lib.alias_tensor(value._ptr))
@@ -396,7 +142,7 @@ class SavedTensor:
         return alias
 
 
-class CustomBackward(Function):
+class CustomBackward(Node):
     """The node of a custom operation: its backward is that of the operation's class, with the same ctx as forward."""
 
     broadcasts = True  # whatever shape and dtype a gradient has, it becomes its operand's, or is refused
@@ -436,6 +182,8 @@ class CustomBackward(Function):
             raise AttributeError(name)
         return getattr(self.ctx, name)
 
+    x, y, z, output = (property(attrgetter(f"ctx.{name}")) for name in ("x", "y", "z", "output"))  # that, too
+
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
         return self.ctx.saved_tensors
@@ -458,7 +206,7 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
         raise RuntimeError(f"{name}.forward must return the arguments that it changed in place (mark_dirty)")
     node = type(f"{name}Backward", (CustomBackward,), {})(ctx, args, outputs, single)
     made = list(outputs)
-    nodes: dict[int, Function] = {}
+    nodes: dict[int, Node] = {}
     for i, output in enumerate(outputs):
         if not isinstance(output, operation.Tensor) or _among(output, ctx._constant):
             continue
@@ -482,7 +230,7 @@ def _among(tensor: object, tensors: Sequence[Any]) -> bool:
     return any(tensor is other for other in tensors)
 
 
-class _TwiceBackward(Function):
+class _TwiceBackward(Node):
     keeps_input = False
 
     def backward(self, *_: Any, **__: Any) -> Any:
@@ -523,13 +271,5 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class GradientEdge(NamedTuple):
-    """The place of a graph where the gradient of a tensor arrives, which outlives the tensor."""
-
-    node: Function
-    output_nr: int = 0
-    ownership_token: Function | None = None
-
-
-FunctionCtx = Function  # the `ctx` of a custom operation is its node
+FunctionCtx = Function  # an instance is the `ctx`
 InplaceFunction = Function  # PyTorch's base for what may write to its input

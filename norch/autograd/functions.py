@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Optional, Sequence
 from .._C import lib, number
 from ..operation import wrap
 from ..packing import counting
-from .function import Function, Gradients
+from .node import Gradients, Node
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -24,7 +24,7 @@ Axes = Optional[Sequence[int]]  # of a reduction; None for all
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
 
-class AddBackward(Function):
+class AddBackward(Node):
     """d(x + y)/dx = 1, d(x + y)/dy = 1"""
 
     broadcasts = only_sizes = True
@@ -33,7 +33,7 @@ class AddBackward(Function):
         return [gradient, gradient]
 
 
-class SubBackward(Function):
+class SubBackward(Node):
     """d(x - y)/dx = 1, d(x - y)/dy = -1"""
 
     broadcasts = only_sizes = True
@@ -42,7 +42,7 @@ class SubBackward(Function):
         return [gradient, -gradient if self.needs(1) else None]
 
 
-class ElementwiseMulBackward(Function):
+class ElementwiseMulBackward(Node):
     """d(x y)/dx = y, d(x y)/dy = x"""
 
     broadcasts = True
@@ -54,7 +54,7 @@ class ElementwiseMulBackward(Function):
         return [gradient * self.y if self.needs(0) else None, gradient * self.x if self.needs(1) else None]
 
 
-class DivBackward(Function):
+class DivBackward(Node):
     """d(x / y)/dx = 1 / y, d(x / y)/dy = -x / y^2"""
 
     broadcasts = True
@@ -69,7 +69,7 @@ class DivBackward(Function):
         ]
 
 
-class PowBackward(Function):
+class PowBackward(Node):
     """d(x^y)/dx = y x^(y - 1), which is 0 at y = 0; d(x^y)/dy = x^y log x, which is 0 at x = 0, y >= 0"""
 
     broadcasts = True
@@ -96,7 +96,7 @@ class PowBackward(Function):
         return gradient * settled._choose(0.0, x**y * settled._choose(1.0, x).log())
 
 
-class RemainderBackward(Function):
+class RemainderBackward(Node):
     """x % y = x - y floor(x / y), whose floor is constant between its steps"""
 
     broadcasts = True
@@ -108,7 +108,7 @@ class RemainderBackward(Function):
         return [gradient, -gradient * (self.x // self.y) if self.needs(1) else None]
 
 
-class NegBackward(Function):
+class NegBackward(Node):
     """d(-x)/dx = -1"""
 
     keeps_input = False
@@ -117,14 +117,14 @@ class NegBackward(Function):
         return [-gradient]
 
 
-class AbsBackward(Function):
+class AbsBackward(Node):
     """d|x|/dx = sign(x), 0 at 0"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.sign()]
 
 
-class _StepBackward(Function):
+class _StepBackward(Node):
     """A function of steps: its derivative is 0 wherever there is one."""
 
     keeps_input = False
@@ -153,7 +153,7 @@ class TruncBackward(_StepBackward):
     """d trunc(x)/dx = 0"""
 
 
-class FracBackward(Function):
+class FracBackward(Node):
     """d frac(x)/dx = 1"""
 
     keeps_input = False
@@ -165,7 +165,7 @@ class FracBackward(Function):
 # ---- Functions of one variable ----------------------------------------------------------------------------------
 
 
-class ExpBackward(Function):
+class ExpBackward(Node):
     """d exp(x)/dx = exp(x)"""
 
     keeps_input, saves_output = False, True
@@ -174,14 +174,14 @@ class ExpBackward(Function):
         return [gradient * self.output]
 
 
-class LogBackward(Function):
+class LogBackward(Node):
     """d log(x)/dx = 1 / x"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / self.x]
 
 
-class SqrtBackward(Function):
+class SqrtBackward(Node):
     """d sqrt(x)/dx = 1 / (2 sqrt(x))"""
 
     keeps_input, saves_output = False, True
@@ -190,21 +190,21 @@ class SqrtBackward(Function):
         return [gradient / (2.0 * self.output)]
 
 
-class SinBackward(Function):
+class SinBackward(Node):
     """d sin(x)/dx = cos(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.cos()]
 
 
-class CosBackward(Function):
+class CosBackward(Node):
     """d cos(x)/dx = -sin(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [-gradient * self.x.sin()]
 
 
-class TanhBackward(Function):
+class TanhBackward(Node):
     """d tanh(x)/dx = 1 - tanh(x)^2"""
 
     keeps_input, saves_output = False, True
@@ -217,7 +217,7 @@ class TanhBackward(Function):
         return [wrap(lib.tanh_backward_tensor(gradient._ptr, self.output._ptr))]
 
 
-class SigmoidBackward(Function):
+class SigmoidBackward(Node):
     """d sigmoid(x)/dx = sigmoid(x) (1 - sigmoid(x))"""
 
     keeps_input, saves_output = False, True
@@ -230,7 +230,7 @@ class SigmoidBackward(Function):
         return [wrap(lib.sigmoid_backward_tensor(gradient._ptr, self.output._ptr))]
 
 
-class ReluBackward(Function):
+class ReluBackward(Node):
     """d relu(x)/dx = 0 where x <= 0, else 1: a NaN lets its gradient through, as in PyTorch"""
 
     keeps_input, saves_output = False, True
@@ -246,7 +246,7 @@ class ReluBackward(Function):
 # ---- Choosing ---------------------------------------------------------------------------------------------------
 
 
-class _ChoiceBackward(Function):
+class _ChoiceBackward(Node):
     """The gradient goes to the operand that was chosen; half to each where they are equal, all where one is NaN."""
 
     broadcasts = True
@@ -273,7 +273,7 @@ class MaximumBackward(_ChoiceBackward):
         return self.to_chosen(gradient, self.x < self.y, self.x > self.y)
 
 
-class WhereBackward(Function):
+class WhereBackward(Node):
     """The gradient goes to x where the condition holds, to y elsewhere."""
 
     broadcasts = True
@@ -287,7 +287,7 @@ class WhereBackward(Function):
         ]
 
 
-class ClampBackward(Function):
+class ClampBackward(Node):
     """The gradient goes to x where low <= x <= high, to the bound that holds elsewhere."""
 
     broadcasts = True
@@ -315,7 +315,7 @@ class ClampBackward(Function):
 # ---- Reductions -------------------------------------------------------------------------------------------------
 
 
-class _ReductionBackward(Function):
+class _ReductionBackward(Node):
     """What the derivatives of reductions over axes (all, if None) share."""
 
     def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
@@ -445,7 +445,7 @@ def with_axes(reduced: Tensor, shape: Sequence[int], axes: Axes, keepdim: bool) 
 # ---- Matrix product ---------------------------------------------------------------------------------------------
 
 
-class MatmulBackward(Function):
+class MatmulBackward(Node):
     """d(X Y)/dX = G Y^T, d(X Y)/dY = X^T G, for each matrix of a batch; vectors are matrices of one row or column."""
 
     broadcasts = True

@@ -10,9 +10,8 @@ from .._C import lib
 from ..guards import Guard
 from ..operation import check_tensor, refuse_recording
 from .engine import visited
-from .function import Function as Node
-from .function import GradientEdge
 from .hooks import HookHandle
+from .node import GradientEdge, Node
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor

@@ -20,7 +20,7 @@ from .derivatives.views import (
     Place,
     UntrackedViewBackward,
 )
-from .function import Edge, Function
+from .node import Edge, Node
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # ---- Views ------------------------------------------------------------------------------------------------------
 
 
-def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *parameters: Any) -> Tensor:
+def view(base: Tensor, ptr: int, backward: Callable[..., Node] | None, *parameters: Any) -> Tensor:
     """The Tensor of a view of `base`, recorded with backward(base, *parameters); without a graph that may be None."""
     result = wrap_view(ptr, base, mode.enabled)
     if base._edge is not None and backward is not None and mode.enabled:
@@ -64,7 +64,7 @@ def join(result: Tensor, base: Tensor) -> None:
 def views(
     base: Tensor,
     ptrs: Sequence[int],
-    backward: Callable[..., Function],
+    backward: Callable[..., Node],
     parameters: Callable[[], Iterable[tuple[Any, ...]]],
 ) -> tuple[Tensor, ...]:
     """The Tensors of several views of `base`, recorded with backward(base, *those of the parameters)."""
@@ -73,7 +73,7 @@ def views(
     return tuple([wrap_view(ptr, base, mode.enabled) for ptr in ptrs])
 
 
-def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Function], *parameters: Any) -> Tensor:
+def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Node], *parameters: Any) -> Tensor:
     """The same for a result that may have its own memory: if it has, it is recorded as a copy."""
     if ptr and not lib.shares_memory(ptr, base._ptr):
         return recorded(wrap(ptr), backward, (base,), *parameters)
@@ -122,7 +122,7 @@ def become(x: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
 
 
 def write(
-    x: Tensor, backward: Callable[..., Function] | None, others: tuple[Operand, ...], kernel: Callable[[], int]
+    x: Tensor, backward: Callable[..., Node] | None, others: tuple[Operand, ...], kernel: Callable[[], int]
 ) -> Tensor:
     """Let a kernel write into x's memory, and its graph follow: x is now what backward(x, *others) differentiates.
 
@@ -198,7 +198,7 @@ def _copy(x: Tensor, target: Edge) -> Tensor:
     return copy
 
 
-def rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> None:
+def rebase(x: Tensor, node: Node, edges: Sequence[Edge], stamp: int) -> None:
     """Give x, whose memory was written to after `stamp`, its new grad_fn, and likewise what shares that memory."""
     base = x if x._base is None else x._base
     old = base._edge
@@ -226,7 +226,7 @@ def _follow(x: Tensor, base: Tensor) -> None:
     _renew(x, backward(base, *_place(x, base)), (base._edge,))
 
 
-def _renew(x: Tensor, node: Function, edges: Sequence[Edge]) -> None:
+def _renew(x: Tensor, node: Node, edges: Sequence[Edge]) -> None:
     """Give x another grad_fn. The gradient that it had stays."""
     before = x._edge or x._leaf
     gradient = None if before is None else before.grad

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 from .. import operation
 from .._C import lib
 from ..operation import record, wrap
-from .function import Edge, Function, Gradients, MultiOutput, OutputBackward, OutputGradients
+from .node import Edge, Gradients, MultiOutput, Node, OutputBackward, OutputGradients
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -61,7 +61,7 @@ class ModuleOutputBackward(OutputBackward):
     def backward(self, gradient: Tensor) -> Sequence[object]:
         return [gradient, *super().backward(gradient)]
 
-    def _operation(self) -> Function:
+    def _operation(self) -> Node:
         return self.edges[0] or super()._operation()
 
 
@@ -88,6 +88,6 @@ def _has_graph(x: object) -> bool:
     return isinstance(x, operation.Tensor) and x._edge is not None
 
 
-def _behind(x: Tensor, node: Function, edges: Sequence[Edge]) -> Tensor:
+def _behind(x: Tensor, node: Node, edges: Sequence[Edge]) -> Tensor:
     """x again, with a node of its own."""
     return record(wrap(lib.alias_tensor(x._ptr)), node, edges)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from .. import operation
-from .function import CustomBackward, Function, OutputGradients
+from .function import CustomBackward
 from .hooks import Hooks
+from .node import Node, OutputGradients
 
 
 def _outputs(node: Any, gradient: Any) -> tuple[Any, ...]:
@@ -16,7 +17,7 @@ def _outputs(node: Any, gradient: Any) -> tuple[Any, ...]:
     return (gradient,)
 
 
-def through_prehooks(node: Function, hooks: Hooks, gradient: Any) -> Any:
+def through_prehooks(node: Node, hooks: Hooks, gradient: Any) -> Any:
     """The gradients of the results, or what the node's hooks replace them with."""
     given = _outputs(node, gradient)
     for hook in list(hooks.values()):
@@ -27,7 +28,7 @@ def through_prehooks(node: Function, hooks: Hooks, gradient: Any) -> Any:
     return given[0]
 
 
-def through_posthooks(node: Function, hooks: Hooks, results: Sequence[Any], gradient: Any) -> Sequence[Any]:
+def through_posthooks(node: Node, hooks: Hooks, results: Sequence[Any], gradient: Any) -> Sequence[Any]:
     """The gradients of the operands, or what the node's hooks replace them with."""
     outputs, found = _outputs(node, gradient), list(results)
     places = node.tensor_operands() if isinstance(node, CustomBackward) else range(len(found))

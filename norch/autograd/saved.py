@@ -15,7 +15,7 @@ from ..guards import within
 from ..operation import mode, wrap
 
 if TYPE_CHECKING:
-    from ..forward_declarations import Function, Tensor
+    from ..forward_declarations import Node, Tensor
 
 _QUIET = ((mode, {"enabled": False, "hooks_of_saved": None}),)  # a hook's own operations are not packed
 
@@ -52,13 +52,13 @@ def _mapped(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:
     return value
 
 
-def _replaced(node: Function, kind: type, change: Callable[[Any], Any]) -> dict[str, Any]:
+def _replaced(node: Node, kind: type, change: Callable[[Any], Any]) -> dict[str, Any]:
     """The attributes of a node that hold something of a kind, with it changed."""
     changed = {name: _mapped(value, kind, change) for name, value in vars(node).items() if name != "grad"}
     return {name: value for name, value in changed.items() if value is not vars(node)[name]}
 
 
-def pack(node: Function) -> None:
+def pack(node: Node) -> None:
     """Let the hooks of this thread pack every tensor that the node keeps, except those of which it reads the size."""
     if not node.only_sizes:
         node.packed = _replaced(node, operation.Tensor, Packed)
@@ -66,7 +66,7 @@ def pack(node: Function) -> None:
 
 
 @contextmanager
-def unpacked(node: Function) -> Iterator[None]:
+def unpacked(node: Node) -> Iterator[None]:
     """In the block, the node's tensors are back: as the hook makes them, so nobody asks if they changed since."""
     kept = {"stamp": node.stamp, "_output_stamp": node._output_stamp, **(node.packed or {})}
     vars(node).update(_replaced(node, Packed, Packed.tensor), stamp=write_clock.value, _output_stamp=write_clock.value)

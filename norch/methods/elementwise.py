@@ -19,7 +19,7 @@ from ..types import Operand
 if TYPE_CHECKING:
     from typing import ParamSpec
 
-    from ..autograd.function import Function
+    from ..autograd.node import Node
     from ..forward_declarations import Tensor
 
     Unary = Callable[[Tensor], Tensor]
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Method = TypeVar("Method", "Unary", "Binary")
 
 
-def unary(name: str, backward: type[Function] | None, doc: str) -> tuple[Unary, Unary]:
+def unary(name: str, backward: type[Node] | None, doc: str) -> tuple[Unary, Unary]:
     """The methods `name()` and `name_()` of a unary operation; `backward` is None if it has no derivative."""
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
 
@@ -46,7 +46,7 @@ def unary(name: str, backward: type[Function] | None, doc: str) -> tuple[Unary, 
 
 
 def binary(
-    name: str, backward: type[Function] | None, doc: str, method_name: str = "", numbers: bool = True
+    name: str, backward: type[Node] | None, doc: str, method_name: str = "", numbers: bool = True
 ) -> tuple[Binary, Binary, Binary, Binary, Binary]:
     """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`.
 
@@ -94,7 +94,7 @@ def binary(
     )
 
 
-def ternary(name: str, backward: type[Function]) -> Callable[[Any, Any, Any], Tensor]:
+def ternary(name: str, backward: type[Node]) -> Callable[[Any, Any, Any], Tensor]:
     """A function of three operands, a tensor and two others, for the methods of a row of TERNARY_OPS."""
     function = getattr(lib, f"{name}_tensor")
 

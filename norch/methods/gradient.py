@@ -11,15 +11,15 @@ from .._C import lib, raise_error
 from ..arguments import flag
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
-from ..autograd.function import AccumulateGrad
 from ..autograd.hooks import HookHandle
 from ..autograd.mode import no_grad
+from ..autograd.node import AccumulateGrad
 from ..operation import check_tensor, recorded, wrap
 from ..packing import filled
 from ..types import shown
 
 if TYPE_CHECKING:
-    from ..autograd.function import Function
+    from ..autograd.node import Node
     from ..forward_declarations import Tensor
     from ..types import Size
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class GradientMethods:
     """The attributes and methods of Tensor that concern its gradient."""
 
-    _edge: Function | None  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
+    _edge: Node | None  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
     _leaf: AccumulateGrad | None = None  # that this tensor has, or had before requires_grad was turned off
     _shape: Size | None
 
@@ -72,7 +72,7 @@ class GradientMethods:
         return self
 
     @property
-    def grad_fn(self: Tensor) -> Function | None:
+    def grad_fn(self: Tensor) -> Node | None:
         """The node of the graph that computed this tensor; None for a leaf.
 
         >>> x = norch.ones(2, requires_grad=True)

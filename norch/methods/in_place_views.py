@@ -16,14 +16,14 @@ from ..types import Dims, Sizes
 from .storage import Storage
 
 if TYPE_CHECKING:
-    from ..autograd.function import Edge, Function
+    from ..autograd.node import Edge, Node
     from ..forward_declarations import Tensor
 
 
 class InPlaceViewMethods:
     """The methods of Tensor that make it a view of itself, or give it other memory."""
 
-    def _written(self: Tensor, node: Function, edges: Sequence[Edge]) -> None:
+    def _written(self: Tensor, node: Node, edges: Sequence[Edge]) -> None:
         """This tensor was written to by an operation, which is its new grad_fn."""
         check_writable(self)
         rebase(self, node, edges, _C.write_clock.value)

@@ -20,7 +20,7 @@ from .places import MASK, is_recorded, read_by
 from .selection import check_mask, one_value
 
 if TYPE_CHECKING:
-    from ..autograd.function import Function
+    from ..autograd.node import Node
     from ..forward_declarations import Tensor
 
 
@@ -42,7 +42,7 @@ class MaskingMethods:
         if not is_recorded(self, filling):
             return after_write(self, lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
 
-        def backward(x: Tensor, y: Tensor) -> Function:
+        def backward(x: Tensor, y: Tensor) -> Node:
             return MaskedFillBackward(x, y, mask)
 
         return write(self, backward, (filling,), lambda: lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
@@ -196,7 +196,7 @@ def _triangle(x: Tensor, diagonal: int, upper: bool) -> Tensor:
 
 
 def _triangle_(x: Tensor, diagonal: int, upper: bool) -> Tensor:
-    def backward(x: Tensor) -> Function:
+    def backward(x: Tensor) -> Node:
         return TriangleBackward(x, diagonal, upper)
 
     return write(x, backward, (), lambda: lib.triangle_into(x._ptr, x._ptr, diagonal, upper))

@@ -18,7 +18,7 @@ from ..autograd.in_place import write
 from ..operation import mode, record, recorded, wrap
 
 if TYPE_CHECKING:
-    from ..autograd.function import Function
+    from ..autograd.node import Node
     from ..forward_declarations import Tensor
 
 
@@ -150,7 +150,7 @@ def put(x: Tensor, place: Places | AtIndices, values: Any, how: int = REPLACE) -
 def put_(x: Tensor, place: Places | AtIndices, values: Any, how: int = REPLACE) -> Tensor:
     """The same in place."""
 
-    def backward(x: Tensor, y: Tensor) -> Function:
+    def backward(x: Tensor, y: Tensor) -> Node:
         kept = place.kept()
         return _node(kept, how)(x, y, kept, how)
 

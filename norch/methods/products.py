@@ -19,7 +19,7 @@ from ..types import bool_, dtype, float32
 from .composed import are_floats
 
 if TYPE_CHECKING:
-    from ..forward_declarations import Function, Tensor
+    from ..forward_declarations import Node, Tensor
 
 
 class ProductMethods:
@@ -252,7 +252,7 @@ DOT, MV, MM, BMM, OUTER = range(5)
 _NAMES = ("dot", "mv", "mm", "bmm", "outer"), ("", "addmv", "addmm", "baddbmm", "addr")
 
 
-def _product(x: Tensor, y: Tensor, kind: int, backward: type[Function]) -> Tensor:
+def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
     """A product of tensors of the ranks that its kind takes."""
     if not isinstance(y, operation.Tensor):
         check_tensor(y, _NAMES[0][kind])

@@ -20,7 +20,7 @@ from ..return_types import PICKED, Picked
 from ..types import Dims, DType, shown, uint8
 
 if TYPE_CHECKING:
-    from ..autograd.function import Function
+    from ..autograd.node import Node
     from ..forward_declarations import Tensor
 
 
@@ -338,7 +338,7 @@ def _own_dtype(name: str, x: Tensor, dtype: DType | None) -> DType | None:
 
 
 def _reduced(
-    name: str, x: Tensor, axes: Sequence[int] | None, keepdim: bool, backward: type[Function] | None = None
+    name: str, x: Tensor, axes: Sequence[int] | None, keepdim: bool, backward: type[Node] | None = None
 ) -> Tensor:
     """x reduced by the kernel `name` over these axes, or over all."""
     if keepdim is not False:
@@ -409,7 +409,7 @@ def _extremum(
     dim: Dims | Tensor,
     axis: Dims,
     keepdim: bool,
-    backward: type[Function],
+    backward: type[Node],
 ) -> Tensor | Picked:
     """The values by `axis`, or over all elements; by `dim` the values and their places."""
     axes = axes_of(name, dim, axis)

@@ -37,7 +37,7 @@ from .places import (
 )
 
 if TYPE_CHECKING:
-    from ..autograd.function import Function
+    from ..autograd.node import Node
     from ..forward_declarations import Tensor
 
 
@@ -181,7 +181,7 @@ class SelectionMethods:
         place, filling = _filled(self, dim, index, value, "index_fill_")
         target = with_axis(self)
 
-        def backward(x: Tensor, y: Tensor) -> Function:
+        def backward(x: Tensor, y: Tensor) -> Node:
             return IndexFillBackward(x, y, place)
 
         write(target, backward, (filling,), lambda: place.write(target, filling, Combining.REPLACE))

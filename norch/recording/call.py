@@ -9,8 +9,8 @@ from weakref import ref
 
 from .._C import int64_array, lib, raise_error
 from ..autograd.engine import grad
-from ..autograd.function import AccumulateGrad
 from ..autograd.in_place import join
+from ..autograd.node import AccumulateGrad
 from ..guards import Guard
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap

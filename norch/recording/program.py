@@ -12,8 +12,8 @@ from typing import Any, Callable, Sequence
 from weakref import WeakSet
 
 from .._C import int64_array, lib, raise_error
-from ..autograd.function import MultiOutput
 from ..autograd.in_place import join
+from ..autograd.node import MultiOutput
 from ..display.graph.formats import lines
 from ..display.graph.reading import Node
 from ..functions.creation import zeros

@@ -9,8 +9,8 @@ import os
 from typing import Any, Callable, Sequence, TypeVar
 
 from .._C import lib, raise_error, write_clock
-from ..autograd.function import Function
 from ..autograd.mode import set_grad_enabled
+from ..autograd.node import Node
 from ..operation import mode, refuse_recording
 from ..optim.groups import Group, numbers_in, tensors_in
 from ..optim.optimizer import Optimizer
@@ -121,7 +121,7 @@ class Recorder:
         return _placed(lib.recording_difference(self.handle))
 
 
-class PassOn(Function):
+class PassOn(Node):
     """The node of a stand-in that became part of a larger graph: it hands its gradient on."""
 
     is_leaf = False
@@ -133,7 +133,7 @@ class PassOn(Function):
         pass
 
 
-def pass_on(node: Function, argument: Tensor) -> None:
+def pass_on(node: Node, argument: Tensor) -> None:
     """Let the argument have the gradients of its stand-in, whose node this is: those that came, and those to come."""
     if node.is_leaf:
         if node.grad is not None:

@@ -18,6 +18,7 @@ from ..autograd.function import Function
 from ..autograd.function import SavedTensor as _SavedTensor
 from ..autograd.graph import saved_tensors_hooks as _hooks
 from ..autograd.mode import enable_grad, is_grad_enabled
+from ..autograd.node import Node as _Node
 from ..functions.generator import get_rng_state
 from ..given import warn as _warn
 from ..guards import Guard as _Guard
@@ -176,7 +177,7 @@ def _again(x: Any) -> Any:
 # ---- The part as one node -------------------------------------------------------------------------------------------
 
 
-class _Start(Function):
+class _Start(_Node):
     """Where the part begins that is computed again: what is before it is reached only by a derivative of the walk."""
 
     keeps_input = False

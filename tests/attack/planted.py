@@ -36,7 +36,7 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
     ),
     (
         "programs",
-        "autograd/function.py",
+        "autograd/node.py",
         "if write_clock.value > node.stamp:",
         "if node.freed:",
         "modified by an inplace operation",

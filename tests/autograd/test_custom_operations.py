@@ -241,3 +241,26 @@ def test_the_node_shows_what_forward_left():
         return x * 5
 
     assert operation(forward, None).apply(x).grad_fn.factor == 5
+
+
+class Named(Function):
+    """Its ctx has attributes that norch's own nodes have, too."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x, ctx.output, ctx.input = 3.0, "result", [x.detach()]
+        return ctx.x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return ctx.x * gradient
+
+
+def test_the_node_shows_what_forward_left_on_its_ctx():
+    x = leaf(1.0)
+    y = Named.apply(x)
+    assert (y.grad_fn.x, y.grad_fn.output) == (3.0, "result")
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0] and y.grad_fn.x == 3.0
+    with pytest.raises(AttributeError):
+        y.grad_fn.y  # noqa: B018

@@ -6,7 +6,7 @@ import pytest
 
 import norch
 from norch import nn, optim
-from norch.autograd.function import AccumulateGrad
+from norch.autograd.node import AccumulateGrad
 
 
 def follow(steps, gradients=None, start=1.0, **options):

@@ -9,13 +9,14 @@ import norch
 import norch.distributions
 import norch.utils.checkpoint
 from norch.autograd import Function
+from norch.autograd.graph import Node
 
 
-def derivative_classes() -> dict[str, type[Function]]:
-    """The classes of nodes by name, without those from which others are derived."""
+def derivative_classes() -> dict[str, type]:
+    """The classes of nodes and of custom operations by name, without those from which others are derived."""
     for module in pkgutil.walk_packages(norch.autograd.__path__, "norch.autograd."):
         importlib.import_module(module.name)
-    found, waiting = {}, [Function]
+    found, waiting = {}, [Node, Function]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()

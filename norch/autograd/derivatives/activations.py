@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Callable
 from ..._C import Handle, lib, number
 from ...arguments import flag, plain_number
 from ...operation import check, recorded, wrap
-from ..function import Function, Gradients
 from ..in_place import write
+from ..node import Gradients, Node
 from .joining import cat
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et 
 # ---- The functions ----------------------------------------------------------------------------------------------
 
 
-def _row(name: str, backward: Callable[..., Function]) -> Callable[..., Tensor]:
+def _row(name: str, backward: Callable[..., Node]) -> Callable[..., Tensor]:
     """The function of a row of csrc/ops/operations.h: of x and its parameters, numbers; `inplace` writes it into x."""
     function, into = f"{name}_tensor", f"{name}_into"  # by name: an export to ONNX has others in `lib` meanwhile
 
@@ -40,7 +40,7 @@ def _row(name: str, backward: Callable[..., Function]) -> Callable[..., Tensor]:
     return of
 
 
-def _written(x: Tensor, backward: Callable[..., Function], into: Callable[..., int], parameters: Any) -> Tensor:
+def _written(x: Tensor, backward: Callable[..., Node], into: Callable[..., int], parameters: Any) -> Tensor:
     """A row's kernel of x and its parameters, which writes into x; apart, because its closures make a call slower."""
     numbers = [_parameter(value) for value in parameters]
     return write(x, lambda old: backward(old, *parameters), (), lambda: into(x._ptr, x._ptr, *numbers))
@@ -55,7 +55,7 @@ def _parameter(value: Any) -> Handle:
 # ---- Without a parameter ----------------------------------------------------------------------------------------
 
 
-class _SlopeBackward(Function):
+class _SlopeBackward(Node):
     """The derivative of a function of x alone, of which `kernel` gives gradient * slope in C."""
 
     kernel: Any
@@ -157,7 +157,7 @@ def prelu(x: Tensor, slopes: Tensor) -> Tensor:
     return recorded(wrap(lib.leaky_relu_tensor(x._ptr, slopes._ptr)), PReluBackward, (x, slopes))
 
 
-class _ParametricBackward(Function):
+class _ParametricBackward(Node):
     """The derivative of a function of x that has a number as its parameter."""
 
     def __init__(self, x: Tensor, parameter: float) -> None:
@@ -175,7 +175,7 @@ class LeakyReluBackward(_ParametricBackward):
         return [wrap(lib.leaky_relu_backward_tensor(gradient._ptr, self.x._ptr, _parameter(self.parameter)))]
 
 
-class PReluBackward(Function):
+class PReluBackward(Node):
     """y = x if x > 0, else a x: dy/dx = 1 or a, dy/da = 0 or x"""
 
     broadcasts = True
@@ -238,7 +238,7 @@ class ThresholdBackward(_ParametricBackward):
         return [wrap(lib.floor_backward_tensor(gradient._ptr, self.x._ptr, _parameter(self.parameter)))]
 
 
-class HardtanhBackward(Function):
+class HardtanhBackward(Node):
     """y = x moved into [low, high]: dy/dx = 1 between them, 0 from each on; a NaN lets its gradient through"""
 
     def __init__(self, x: Tensor, low: float, high: float) -> None:
@@ -285,7 +285,7 @@ def _halves(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return x._slice(axis, 0, size, 1), x._slice(axis, size, size, 1)
 
 
-class GluBackward(Function):
+class GluBackward(Node):
     """y = a s(b), with s the sigmoid: dy/da = s(b), dy/db = a s(b) (1 - s(b))"""
 
     def __init__(self, x: Tensor, axis: int) -> None:
@@ -304,7 +304,7 @@ class GluBackward(Function):
 # ---- Softmax ----------------------------------------------------------------------------------------------------
 
 
-class _AlongBackward(Function):
+class _AlongBackward(Node):
     """A function along a dimension, whose derivative takes its result."""
 
     keeps_input, saves_output = False, True

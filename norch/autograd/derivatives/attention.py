@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..._C import lib
 from ...operation import address, recorded, several
 from ...types import bool_, float32
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
@@ -51,7 +51,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: fl
     return scores.masked_fill(~seen, 0.0).softmax(-1).masked_fill(~seen, 0.0)
 
 
-class AttentionBackward(Function):
+class AttentionBackward(Node):
     """z = P v, P = softmax(S), S = q k^T c: dL/dv = P^T G, dL/dS = P (G v^T - sum(G z)), dL/dq = c dL/dS k,
     dL/dk = c (dL/dS)^T q; dropout multiplies P, in z and dL/dv, and G v^T with 0 or 1 / (1 - p)"""
 

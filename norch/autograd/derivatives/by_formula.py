@@ -12,8 +12,8 @@ from ..._C import lib
 from ...arguments import plain_number
 from ...operation import address, mode, recorded, several, wrap
 from ..engine import grad
-from ..function import Function, Gradients
 from ..mode import enable_grad
+from ..node import Gradients, Node
 from .losses import REDUCTIONS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Formula = Callable[..., "Tensor"]  # of the operands and the settings
 
 
-class FormulaBackward(Function):
+class FormulaBackward(Node):
     """The gradients of formula(*operands, *settings): by the graph of the formula, or in one call as `fused` says"""
 
     def __init__(self, formula: Formula, settings: Sequence[Any], *operands: Any) -> None:

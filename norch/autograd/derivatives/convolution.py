@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..._C import RangeError, int64_array, lib
 from ...operation import address, recorded, several, wrap
 from ...types import shown
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
@@ -47,7 +47,7 @@ def fold(columns: Tensor, window: Window, height: int, width: int) -> Tensor:
     return recorded(result, FoldBackward, (columns,), window)
 
 
-class UnfoldBackward(Function):
+class UnfoldBackward(Node):
     """An element counts once for each window that sees it: dL/dx = fold(G)"""
 
     keeps_input = False
@@ -60,7 +60,7 @@ class UnfoldBackward(Function):
         return [fold(gradient, self.window, *self.size)]
 
 
-class FoldBackward(Function):
+class FoldBackward(Node):
     """A column is added once to what it came from: dL/dcolumns = unfold(G)"""
 
     keeps_input = False
@@ -95,7 +95,7 @@ _ONE, _ZEROS = int64_array((1,)), int64_array((0,) * 4)
 _INPUT, _WEIGHT = 1, 2  # the bits of what conv_backward shall compute
 
 
-class ConvolutionBackward(Function):
+class ConvolutionBackward(Node):
     """y = W unfold(x) + b: dL/dx = fold(W^T G), dL/dW = G unfold(x)^T, dL/db = the sum of G; for each group"""
 
     def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None, window: Window, groups: int) -> None:
@@ -119,7 +119,7 @@ class ConvolutionBackward(Function):
         return several(lib.conv_backward(*operands, self.needed()))
 
 
-class TransposedConvolutionBackward(Function):
+class TransposedConvolutionBackward(Node):
     """y = fold(W^T x): dL/dx = W unfold(G), dL/dW = x unfold(G)^T; for each group"""
 
     def __init__(self, x: Tensor, weight: Tensor, window: Window, groups: int) -> None:

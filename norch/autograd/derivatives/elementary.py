@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # ---- Angles -----------------------------------------------------------------------------------------------------
 
 
-class TanBackward(Function):
+class TanBackward(Node):
     """d tan(x)/dx = 1 + tan(x)^2"""
 
     keeps_input, saves_output = False, True
@@ -23,7 +23,7 @@ class TanBackward(Function):
         return [gradient * (1.0 + y * y)]
 
 
-class AsinBackward(Function):
+class AsinBackward(Node):
     """d asin(x)/dx = 1 / sqrt(1 - x^2)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -31,7 +31,7 @@ class AsinBackward(Function):
         return [gradient * (1.0 - x * x).rsqrt()]
 
 
-class AcosBackward(Function):
+class AcosBackward(Node):
     """d acos(x)/dx = -1 / sqrt(1 - x^2)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -39,7 +39,7 @@ class AcosBackward(Function):
         return [-gradient * (1.0 - x * x).rsqrt()]
 
 
-class AtanBackward(Function):
+class AtanBackward(Node):
     """d atan(x)/dx = 1 / (1 + x^2)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -47,7 +47,7 @@ class AtanBackward(Function):
         return [gradient / (1.0 + x * x)]
 
 
-class Atan2Backward(Function):
+class Atan2Backward(Node):
     """d atan2(x, y)/dx = y / (x^2 + y^2), d atan2(x, y)/dy = -x / (x^2 + y^2); 0 in the origin, which has no angle"""
 
     broadcasts = True
@@ -59,21 +59,21 @@ class Atan2Backward(Function):
         return [share * y if self.needs(0) else None, -share * x if self.needs(1) else None]
 
 
-class SinhBackward(Function):
+class SinhBackward(Node):
     """d sinh(x)/dx = cosh(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.cosh()]
 
 
-class CoshBackward(Function):
+class CoshBackward(Node):
     """d cosh(x)/dx = sinh(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.sinh()]
 
 
-class HypotBackward(Function):
+class HypotBackward(Node):
     """d hypot(x, y)/dx = x / hypot(x, y), and likewise for y"""
 
     broadcasts = saves_output = True
@@ -86,7 +86,7 @@ class HypotBackward(Function):
 # ---- Exponentials and logarithms --------------------------------------------------------------------------------
 
 
-class Exp2Backward(Function):
+class Exp2Backward(Node):
     """d 2^x/dx = 2^x log 2"""
 
     keeps_input, saves_output = False, True
@@ -95,7 +95,7 @@ class Exp2Backward(Function):
         return [gradient * (self.output * math.log(2.0))]
 
 
-class Expm1Backward(Function):
+class Expm1Backward(Node):
     """d(exp(x) - 1)/dx = exp(x)"""
 
     keeps_input, saves_output = False, True
@@ -104,28 +104,28 @@ class Expm1Backward(Function):
         return [gradient * (self.output + 1.0)]
 
 
-class Log1pBackward(Function):
+class Log1pBackward(Node):
     """d log(1 + x)/dx = 1 / (1 + x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / (1.0 + self.x)]
 
 
-class Log2Backward(Function):
+class Log2Backward(Node):
     """d log2(x)/dx = 1 / (x log 2)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / (self.x * math.log(2.0))]
 
 
-class Log10Backward(Function):
+class Log10Backward(Node):
     """d log10(x)/dx = 1 / (x log 10)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / (self.x * math.log(10.0))]
 
 
-class RsqrtBackward(Function):
+class RsqrtBackward(Node):
     """d x^(-1/2)/dx = -1/2 x^(-3/2)"""
 
     keeps_input, saves_output = False, True
@@ -134,7 +134,7 @@ class RsqrtBackward(Function):
         return [gradient * (-0.5 * self.output**3)]
 
 
-class ReciprocalBackward(Function):
+class ReciprocalBackward(Node):
     """d(1 / x)/dx = -1 / x^2"""
 
     keeps_input, saves_output = False, True
@@ -144,7 +144,7 @@ class ReciprocalBackward(Function):
         return [-gradient * (y * y)]
 
 
-class ErfBackward(Function):
+class ErfBackward(Node):
     """d erf(x)/dx = 2 / sqrt(pi) exp(-x^2)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -152,7 +152,7 @@ class ErfBackward(Function):
         return [gradient * (2.0 / math.sqrt(math.pi) * (-x * x).exp())]
 
 
-class ErfcBackward(Function):
+class ErfcBackward(Node):
     """d erfc(x)/dx = -2 / sqrt(pi) exp(-x^2)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -163,7 +163,7 @@ class ErfcBackward(Function):
 # ---- Division ---------------------------------------------------------------------------------------------------
 
 
-class FmodBackward(Function):
+class FmodBackward(Node):
     """fmod(x, y) = x - y trunc(x / y), whose truncated quotient is constant between its steps"""
 
     broadcasts = True
@@ -178,7 +178,7 @@ class FmodBackward(Function):
 # ---- Of three operands ------------------------------------------------------------------------------------------
 
 
-class AddcmulBackward(Function):
+class AddcmulBackward(Node):
     """d(x + y z)/dx = 1, d(x + y z)/dy = z, d(x + y z)/dz = y"""
 
     broadcasts = True
@@ -194,7 +194,7 @@ class AddcmulBackward(Function):
         ]
 
 
-class AddcdivBackward(Function):
+class AddcdivBackward(Node):
     """d(x + y / z)/dx = 1, d(x + y / z)/dy = 1 / z, d(x + y / z)/dz = -y / z^2"""
 
     broadcasts = True
@@ -210,7 +210,7 @@ class AddcdivBackward(Function):
         ]
 
 
-class LerpBackward(Function):
+class LerpBackward(Node):
     """Of x + z (y - x): 1 - z along x, z along y, y - x along z"""
 
     broadcasts = True

@@ -13,7 +13,7 @@ from ..._C import number
 from ...operation import wrap
 from ...packing import counting
 from ...types import bool_
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import AtIndices, Places, Tensor
@@ -25,7 +25,7 @@ Place = Union["AtIndices", "Places"]  # what index tensors name
 # ---- Places -----------------------------------------------------------------------------------------------------
 
 
-class _PlaceFunction(Function):
+class _PlaceFunction(Node):
     """An operation at places, whose index tensors must be unchanged in backward."""
 
     keeps_input = False
@@ -156,7 +156,7 @@ def _as_given(read: Tensor, y: Tensor) -> Tensor:
     return read if y.ndim else read.reshape(())
 
 
-class MaskedFillBackward(Function):
+class MaskedFillBackward(Node):
     """y was written where a mask is true: y's gradient is the sum of what is there, x's the rest."""
 
     keeps_input = False
@@ -173,7 +173,7 @@ class MaskedFillBackward(Function):
         ]
 
 
-class TriangleBackward(Function):
+class TriangleBackward(Node):
     """Zeros on one side of a diagonal: the gradient has zeros there, too."""
 
     keeps_input = False
@@ -186,7 +186,7 @@ class TriangleBackward(Function):
         return [gradient.triu(self.diagonal) if self.upper else gradient.tril(self.diagonal)]
 
 
-class PickBackward(Function):
+class PickBackward(Node):
     """The values that indices name along an axis, as max(dim), sort and topk return them: the gradient goes there."""
 
     keeps_input = False
@@ -206,7 +206,7 @@ class PickBackward(Function):
 # ---- Running totals ---------------------------------------------------------------------------------------------
 
 
-class CumsumBackward(Function):
+class CumsumBackward(Node):
     """An element is in every sum from its own on: the gradient is summed from the other end."""
 
     keeps_input = False
@@ -219,7 +219,7 @@ class CumsumBackward(Function):
         return [gradient._cumsum(self.axis, not self.reverse)]
 
 
-class CumprodBackward(Function):
+class CumprodBackward(Node):
     """d(x_0 ... x_k)/dx_i for k >= i is the product of the others: the product / x_i where x_i is not 0"""
 
     saves_output = True
@@ -259,7 +259,7 @@ class CumprodBackward(Function):
         return sums.transpose(self.axis, -1)
 
 
-class LogcumsumexpBackward(Function):
+class LogcumsumexpBackward(Node):
     """y_j = log(exp(x_0) + ... + exp(x_j)): dy_j/dx_i = exp(x_i - y_j) for j >= i, summed as logarithms"""
 
     saves_output = True

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Sequence
 
 from ..._C import lib
 from ...operation import mode, recorded, wrap
-from ..function import Function, Gradients
 from ..multi_output import MultiOutput, OutputGradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -43,7 +43,7 @@ def block_diag(tensors: Sequence[Tensor], kind: dtype) -> Tensor:
     return recorded(wrap(lib.block_diag_tensors(handles, len(handles), kind.number)), BlockDiagBackward, tensors)
 
 
-class BlockDiagBackward(Function):
+class BlockDiagBackward(Node):
     """Each block gets its part of the gradient."""
 
     keeps_input = False
@@ -62,7 +62,7 @@ class BlockDiagBackward(Function):
         return found
 
 
-class StackBackward(Function):
+class StackBackward(Node):
     """Each part gets its place of the gradient."""
 
     keeps_input = False
@@ -75,7 +75,7 @@ class StackBackward(Function):
         return [part.to(dtype) for part, dtype in zip(gradient.unbind(self.axis), self.dtypes)]
 
 
-class CatBackward(Function):
+class CatBackward(Node):
     """Each part gets its slice of the gradient."""
 
     keeps_input = False

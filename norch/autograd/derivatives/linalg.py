@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ..._C import lib, write_clock
 from ...operation import mode, record, wrap
-from ..function import Function, Gradients, MultiOutput, OutputBackward, OutputGradients
+from ..node import Gradients, MultiOutput, Node, OutputBackward, OutputGradients
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # ---- One result -------------------------------------------------------------------------------------------------
 
 
-class InverseBackward(Function):
+class InverseBackward(Node):
     """X = A^-1: dX = -X dA X"""
 
     keeps_input, saves_output = False, True
@@ -30,7 +30,7 @@ class InverseBackward(Function):
         return [-(x @ gradient @ x)]
 
 
-class SolveBackward(Function):
+class SolveBackward(Node):
     """A X = B: A dX = dB - dA X"""
 
     saves_output = True
@@ -40,7 +40,7 @@ class SolveBackward(Function):
         return [-(to_b @ self.output.mT) if self.needs(0) else None, to_b]
 
 
-class SubstitutionBackward(Function):
+class SubstitutionBackward(Node):
     """The same for a triangle A"""
 
     saves_output = True
@@ -54,7 +54,7 @@ class SubstitutionBackward(Function):
         return [-(to_b @ self.output.mT) if self.needs(0) else None, to_b]
 
 
-class CholeskyBackward(Function):
+class CholeskyBackward(Node):
     """A = L L^T: dL = L phi(L^-1 dA L^-T), where phi takes the lower triangle and half of the diagonal"""
 
     keeps_input, saves_output = False, True
@@ -67,14 +67,14 @@ class CholeskyBackward(Function):
         return [lower.mT._substitute(left.mT, True).mT]
 
 
-class LogAbsDetBackward(Function):
+class LogAbsDetBackward(Node):
     """d log|det A| = trace(A^-1 dA)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.unsqueeze(-1).unsqueeze(-1) * self.x.inverse().mT]
 
 
-class DetSignBackward(Function):
+class DetSignBackward(Node):
     """The sign of a determinant is constant wherever it has a derivative."""
 
     keeps_input = False
@@ -83,7 +83,7 @@ class DetSignBackward(Function):
         return [None]
 
 
-class DetBackward(Function):
+class DetBackward(Node):
     """d det A = trace(adj(A) dA); the adjugate is det(A) A^-1, or for a singular A of its singular vectors."""
 
     saves_output = True
@@ -98,7 +98,7 @@ class DetBackward(Function):
         return [wide * (sign * ((u * others.unsqueeze(-2)) @ vh))]
 
 
-class PinvBackward(Function):
+class PinvBackward(Node):
     """X = A^+: dX = -X dA X + X X^T dA^T (1 - A X) + (1 - X A) dA^T X^T X"""
 
     saves_output = True
@@ -245,7 +245,7 @@ class LuBackward(Factors):
         return [upper._substitute(lower.mT._substitute(inner, True).mT, True).mT]
 
 
-class NotUniqueBackward(Function):
+class NotUniqueBackward(Node):
     """A result that A does not determine has no derivative."""
 
     keeps_input = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..._C import lib, write_clock
 from ...operation import address, edge, mode, record, several, wrap
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
@@ -22,7 +22,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return result
 
 
-class LinearBackward(Function):
+class LinearBackward(Node):
     """y = x W^T + b: dL/dx = G W, dL/dW = G^T x and dL/db = the sum of G, over the rows of x and G = dL/dy"""
 
     def backward(self, gradient: Tensor) -> Gradients:

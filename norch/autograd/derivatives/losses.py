@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Callable, ClassVar
 
 from ..._C import int64_array, lib, number
 from ...operation import address, check, mode, operand, record, recorded, several, wrap
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -49,7 +49,7 @@ def _call(function: Callable[..., int], x: Tensor, y: Operand) -> Tensor:
     return wrap(function(x._ptr, operand(y)._ptr))
 
 
-class HuberBackward(Function):
+class HuberBackward(Node):
     """L = d^2 / 2 within delta, delta (|d| - delta / 2) beyond: dL/dd = d, clamped to -delta and delta"""
 
     def __init__(self, difference: Tensor, delta: float) -> None:
@@ -60,7 +60,7 @@ class HuberBackward(Function):
         return [gradient * self.x.clamp(-self.delta, self.delta)]
 
 
-class ShareBackward(Function):
+class ShareBackward(Node):
     """L = x y: dL/dx = y, dL/dy = x; where x is 0 and y infinite, L and both derivatives are 0"""
 
     broadcasts = True
@@ -73,7 +73,7 @@ class ShareBackward(Function):
         ]
 
 
-class BCEBackward(Function):
+class BCEBackward(Node):
     """L = -(y log x + (1 - y) log(1 - x)): dL/dx = (x - y) / (x (1 - x)), dL/dy = log(1 - x) - log x
 
     The denominator is at least 1e-12, as in PyTorch, and the logarithms are at least -100, as in the loss.
@@ -100,7 +100,7 @@ def _bce_slope_of_target(x: Tensor) -> Tensor:
     return (1 - x).log().clamp(min=-100) - x.log().clamp(min=-100)
 
 
-class BCEWithLogitsBackward(Function):
+class BCEWithLogitsBackward(Node):
     """L = -(y log s(x) + (1 - y) log s(-x)), with s the sigmoid: dL/dx = (1 - y) s(x) - y s(-x), dL/dy = -x"""
 
     broadcasts = True
@@ -125,7 +125,7 @@ def _bce_with_logits_slope(x: Tensor, y: Tensor) -> Tensor:
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2, "batchmean": 3}
 
 
-class _SummedLossBackward(Function):
+class _SummedLossBackward(Node):
     """L = the mean of l(x, y) over all pairs: dL/dx = dl/dx / n, dL/dy = dl/dy / n; a sum is not divided by n
 
     A class of it names the functions of a row of LOSSES in csrc/ops/operations.h.
@@ -303,7 +303,7 @@ def nll(log_p: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int,
     return recorded(loss, NLLBackward, (log_p,), reduction, kept)
 
 
-class NLLBackward(Function):
+class NLLBackward(Node):
     """L = -w x[target]: dL/dx = -w at the target, 0 elsewhere, divided by the sum of the weights for a mean"""
 
     keeps_input = False
@@ -334,7 +334,7 @@ class NLLBackward(Function):
         self.kept = []
 
 
-class CrossEntropyBackward(Function):
+class CrossEntropyBackward(Node):
     """L = -log softmax(x)[target]: dL/dx = softmax(x) - one_hot(target), divided by the count for a mean. Smoothing s
     takes (1 - s) one_hot(target) + s / C"""
 

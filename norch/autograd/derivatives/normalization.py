@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._C import lib
 from ...operation import address, computed, recorded, several, wrap
 from ...types import Operand
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
@@ -45,7 +45,7 @@ def normalize_by(
     return recorded(result, NormalizeByBackward, (x, weight, bias), mean, variance, settings)
 
 
-class _NormalizeBackward(Function):
+class _NormalizeBackward(Node):
     """What the derivatives of normalizations share; `release` drops mean and variance, which are no operands."""
 
     def __init__(

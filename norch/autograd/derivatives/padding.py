@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ..._C import int64_array, lib, number
 from ...operation import recorded, wrap
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -29,7 +29,7 @@ def collected(x: Tensor, shape: Sequence[int], amounts: Sequence[int], mode: int
     return recorded(result, CollectBackward, (x,), amounts, mode)
 
 
-class PadBackward(Function):
+class PadBackward(Node):
     """Each element of the result is one of x, or constant: dL/dx sums the gradients of its places"""
 
     keeps_input = False
@@ -42,7 +42,7 @@ class PadBackward(Function):
         return [collected(gradient, self.shape, self.amounts, self.mode)]
 
 
-class CollectBackward(Function):
+class CollectBackward(Node):
     """What sums elements spreads the gradient of the sum: padding again"""
 
     keeps_input = False

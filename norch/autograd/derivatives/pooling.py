@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ..._C import int64_array, lib
 from ...operation import recorded, several, wrap
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 from .convolution import Window
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def largest(x: Tensor, values: Tensor, indices: Tensor) -> Tensor:
     return recorded(values, MaxPoolBackward, (x,), indices, None, False)
 
 
-class MaxPoolBackward(Function):
+class MaxPoolBackward(Node):
     """The gradient of a window goes to its largest element."""
 
     keeps_input = False
@@ -81,7 +81,7 @@ def _avg_unpool(x: Tensor, settings: Settings, size: Sequence[int]) -> Tensor:
     return recorded(result, AvgUnpoolBackward, (x,), settings)
 
 
-class AvgPoolBackward(Function):
+class AvgPoolBackward(Node):
     """The gradient of a window is shared evenly by the elements it sees."""
 
     keeps_input = False
@@ -94,7 +94,7 @@ class AvgPoolBackward(Function):
         return [_avg_unpool(gradient, self.settings, self.size)]
 
 
-class AvgUnpoolBackward(Function):
+class AvgUnpoolBackward(Node):
     """The derivative of AvgPoolBackward is the average itself."""
 
     keeps_input = False
@@ -119,7 +119,7 @@ def _adaptive_avg_unpool(x: Tensor, sizes: Sequence[int]) -> Tensor:
     return recorded(result, AdaptiveAvgUnpoolBackward, (x,))
 
 
-class AdaptiveAvgPoolBackward(Function):
+class AdaptiveAvgPoolBackward(Node):
     """The gradient of a window is shared evenly by the elements it sees."""
 
     keeps_input = False
@@ -132,7 +132,7 @@ class AdaptiveAvgPoolBackward(Function):
         return [_adaptive_avg_unpool(gradient, self.size)]
 
 
-class AdaptiveAvgUnpoolBackward(Function):
+class AdaptiveAvgUnpoolBackward(Node):
     """The derivative of AdaptiveAvgPoolBackward is the average itself."""
 
     keeps_input = False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
 
 
-class OuterBackward(Function):
+class OuterBackward(Node):
     """d(x y^T)/dx = G y, d(x y^T)/dy = G^T x"""
 
     broadcasts = True
@@ -22,7 +22,7 @@ class OuterBackward(Function):
         ]
 
 
-class KronBackward(Function):
+class KronBackward(Node):
     """y[i m + k] = a[i] b[k] along each dimension: da[i] = the sum over k of G b[k], db[k] = that over i of G a[i]"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -37,12 +37,12 @@ class KronBackward(Function):
         ]
 
 
-class AddedProductBackward(Function):
+class AddedProductBackward(Node):
     """d(b x + a P)/dx = b, and the product's own derivatives, of a times the gradient."""
 
     broadcasts = True
 
-    def __init__(self, x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, product: type[Function]) -> None:
+    def __init__(self, x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, product: type[Node]) -> None:
         super().__init__(x, y, z)
         self.beta, self.alpha, self.product = beta, alpha, product
 
@@ -53,7 +53,7 @@ class AddedProductBackward(Function):
         return [gradient * self.beta if self.needs(0) else None, *product.backward(for_product)]
 
 
-class CrossBackward(Function):
+class CrossBackward(Node):
     """d(x × y) = dx × y + x × dy, and (a × b) · c = a · (b × c)"""
 
     broadcasts = True

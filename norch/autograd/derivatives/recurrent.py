@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from ..._C import ShapeError, lib, write_clock
 from ...operation import address, edge, mode, several, wrap
-from ..function import Edge, Gradients
 from ..mode import no_grad
 from ..multi_output import MultiOutput, OutputGradients
+from ..node import Edge, Gradients
 from .joining import cat, split, unbind
 from .linear import linear
 

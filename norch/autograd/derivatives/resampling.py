@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._C import lib
 from ...operation import recorded, wrap
 from ...types import int32
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -54,7 +54,7 @@ def resampled(x: Tensor, axis: int, table: Table, back: bool = False) -> Tensor:
     return recorded(result, ResampleBackward, (x,), axis, table, back)
 
 
-class ResampleBackward(Function):
+class ResampleBackward(Node):
     """Each element of the result is a weighted sum of a few: dL/dx is that of the gradients of what read it"""
 
     keeps_input = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..._C import lib, number
 from ...operation import computed, wrap
-from ..function import Function, Gradients
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # ---- Composed functions, whose parts would be infinite where the whole is not -----------------------------------
 
 
-class LogitBackward(Function):
+class LogitBackward(Node):
     """d logit(x)/dx = 1 / (x (1 - x)), NaN outside of [0, 1]"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -24,14 +24,14 @@ class LogitBackward(Function):
         return [(x >= 0).logical_and(x <= 1)._choose(gradient / (x * (1.0 - x)), math.nan)]
 
 
-class EntrBackward(Function):
+class EntrBackward(Node):
     """d(-x log(x))/dx = -log(x) - 1"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * (-self.x.log() - 1.0)]
 
 
-class NanToNumBackward(Function):
+class NanToNumBackward(Node):
     """What was replaced is constant."""
 
     def __init__(self, x: Tensor, largest: float) -> None:
@@ -46,7 +46,7 @@ class NanToNumBackward(Function):
         return [wrap(lib.clamp_backward_tensor(gradient._ptr, self.x._ptr, *bounds))]
 
 
-class SincBackward(Function):
+class SincBackward(Node):
     """d sinc(x)/dx = (cos(pi x) - sinc(x)) / x, 0 at 0"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -59,7 +59,7 @@ class SincBackward(Function):
 # ---- Inverse hyperbolic functions -------------------------------------------------------------------------------
 
 
-class AsinhBackward(Function):
+class AsinhBackward(Node):
     """d asinh(x)/dx = 1 / sqrt(x^2 + 1)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -67,7 +67,7 @@ class AsinhBackward(Function):
         return [gradient * (x * x + 1.0).rsqrt()]
 
 
-class AcoshBackward(Function):
+class AcoshBackward(Node):
     """d acosh(x)/dx = 1 / sqrt(x^2 - 1)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -75,7 +75,7 @@ class AcoshBackward(Function):
         return [gradient * (x * x - 1.0).rsqrt()]
 
 
-class AtanhBackward(Function):
+class AtanhBackward(Node):
     """d atanh(x)/dx = 1 / (1 - x^2)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -86,28 +86,28 @@ class AtanhBackward(Function):
 # ---- Gamma and zeta ---------------------------------------------------------------------------------------------
 
 
-class LgammaBackward(Function):
+class LgammaBackward(Node):
     """d lgamma(x)/dx = digamma(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.digamma()]
 
 
-class DigammaBackward(Function):
+class DigammaBackward(Node):
     """d digamma(x)/dx = trigamma(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * trigamma(self.x)]
 
 
-class TrigammaBackward(Function):
+class TrigammaBackward(Node):
     """d trigamma(x)/dx = -2 zeta(3, x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * (-2.0 * zeta(3.0, self.x))]
 
 
-class ZetaBackward(Function):
+class ZetaBackward(Node):
     """d zeta(s, q)/dq = -s zeta(s + 1, q)"""
 
     broadcasts = True
@@ -129,7 +129,7 @@ def zeta(s: Operand, q: Operand) -> Tensor:
     return computed("zeta", ZetaBackward, s, q)
 
 
-class _IncompleteGammaBackward(Function):
+class _IncompleteGammaBackward(Node):
     """The density x^(a - 1) e^-x / gamma(a), of which the functions are integrals."""
 
     broadcasts = True
@@ -155,7 +155,7 @@ class IgammacBackward(_IncompleteGammaBackward):
 # ---- Error function ---------------------------------------------------------------------------------------------
 
 
-class ErfinvBackward(Function):
+class ErfinvBackward(Node):
     """d erfinv(x)/dx = sqrt(pi) / 2 exp(erfinv(x)^2)"""
 
     keeps_input, saves_output = False, True
@@ -165,7 +165,7 @@ class ErfinvBackward(Function):
         return [gradient * (0.5 * math.sqrt(math.pi) * (y * y).exp())]
 
 
-class ErfcxBackward(Function):
+class ErfcxBackward(Node):
     """d erfcx(x)/dx = 2 x erfcx(x) - 2 / sqrt(pi)"""
 
     saves_output = True
@@ -174,7 +174,7 @@ class ErfcxBackward(Function):
         return [gradient * (2.0 * self.x * self.output - 2.0 / math.sqrt(math.pi))]
 
 
-class NdtrBackward(Function):
+class NdtrBackward(Node):
     """d ndtr(x)/dx = exp(-x^2 / 2) / sqrt(2 pi)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -182,7 +182,7 @@ class NdtrBackward(Function):
         return [gradient * ((-0.5 * x * x).exp() / math.sqrt(2.0 * math.pi))]
 
 
-class LogNdtrBackward(Function):
+class LogNdtrBackward(Node):
     """d log(ndtr(x))/dx = sqrt(2 / pi) / erfcx(-x / sqrt(2))"""
 
     def backward(self, gradient: Tensor) -> Gradients:
@@ -190,7 +190,7 @@ class LogNdtrBackward(Function):
         return [gradient * (math.sqrt(2.0 / math.pi) / scaled)]
 
 
-class NdtriBackward(Function):
+class NdtriBackward(Node):
     """d ndtri(p)/dp = sqrt(2 pi) exp(ndtri(p)^2 / 2)"""
 
     keeps_input, saves_output = False, True
@@ -203,14 +203,14 @@ class NdtriBackward(Function):
 # ---- Bessel functions -------------------------------------------------------------------------------------------
 
 
-class I0Backward(Function):
+class I0Backward(Node):
     """d I0(x)/dx = I1(x)"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * computed("i1", I1Backward, self.x)]
 
 
-class I1Backward(Function):
+class I1Backward(Node):
     """d I1(x)/dx = I0(x) - I1(x) / x, 1/2 at 0"""
 
     saves_output = True
@@ -221,7 +221,7 @@ class I1Backward(Function):
         return [gradient * zero._choose(0.5, x.i0() - self.output / zero._choose(1.0, x))]
 
 
-class I0eBackward(Function):
+class I0eBackward(Node):
     """d(e^-|x| I0(x))/dx = e^-|x| I1(x) - sign(x) e^-|x| I0(x)"""
 
     saves_output = True
@@ -231,7 +231,7 @@ class I0eBackward(Function):
         return [gradient * (computed("i1e", I1eBackward, x) - x.sign() * self.output)]
 
 
-class I1eBackward(Function):
+class I1eBackward(Node):
     """d(e^-|x| I1(x))/dx = e^-|x| I0(x) - (sign(x) + 1 / x) e^-|x| I1(x), 1/2 at 0"""
 
     saves_output = True
@@ -246,7 +246,7 @@ class I1eBackward(Function):
 # ---- Two operands -----------------------------------------------------------------------------------------------
 
 
-class _LogaddexpBackward(Function):
+class _LogaddexpBackward(Node):
     """d log(b^x + b^y)/dx = sigmoid((x - y) log b), and likewise for y"""
 
     broadcasts = True
@@ -270,7 +270,7 @@ class Logaddexp2Backward(_LogaddexpBackward):
     base = math.log(2.0)
 
 
-class XlogyBackward(Function):
+class XlogyBackward(Node):
     """d(x log y)/dx = log y, 0 at x = 0, y <= 0, and where no gradient arrives; d(x log y)/dy = x / y"""
 
     broadcasts = True
@@ -284,7 +284,7 @@ class XlogyBackward(Function):
         ]
 
 
-class Xlog1pyBackward(Function):
+class Xlog1pyBackward(Node):
     """d(x log(1 + y))/dx = log(1 + y), 0 as in XlogyBackward; d(x log(1 + y))/dy = x / (1 + y)"""
 
     broadcasts = True
@@ -300,7 +300,7 @@ class Xlog1pyBackward(Function):
         ]
 
 
-class _FirstChosenBackward(Function):
+class _FirstChosenBackward(Node):
     """The gradient goes to the operand that was chosen; to x where they are equal, or y is NaN."""
 
     broadcasts = True
@@ -328,7 +328,7 @@ class FminBackward(_FirstChosenBackward):
         return self.to_chosen(gradient, (x <= y).logical_or(y.isnan()))
 
 
-class CopysignBackward(Function):
+class CopysignBackward(Node):
     """d copysign(x, y)/dx = sign(x) with the sign of y, 0 at 0; d copysign(x, y)/dy = 0"""
 
     broadcasts = True
@@ -341,7 +341,7 @@ class CopysignBackward(Function):
         ]
 
 
-class NextafterBackward(Function):
+class NextafterBackward(Node):
     """nextafter(x, y) moves with x, by steps too small to see; where they are equal PyTorch's derivatives are 0."""
 
     broadcasts = True
@@ -354,7 +354,7 @@ class NextafterBackward(Function):
         ]
 
 
-class RoundedDivBackward(Function):
+class RoundedDivBackward(Node):
     """A rounded quotient is a function of steps: its derivative is 0 wherever there is one."""
 
     broadcasts = True
@@ -366,7 +366,7 @@ class RoundedDivBackward(Function):
         return [gradient.zeros_like() if self.needs(i) else None for i in (0, 1)]
 
 
-class FrexpBackward(Function):
+class FrexpBackward(Node):
     """The mantissa is x / 2^exponent, whose exponent is constant between its steps."""
 
     keeps_input = False

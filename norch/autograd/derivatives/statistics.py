@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from ...packing import counting
-from ..function import Function, Gradients
 from ..functions import Axes, _ReductionBackward, _SpreadBackward
+from ..node import Gradients, Node
 from .joining import cat
 from .padding import padded
 
@@ -49,7 +49,7 @@ class NormBackward(_ReductionBackward):
         return [self.whole(gradient) * norm_slope(self.x, self.whole(self.output), self.p)]
 
 
-class RenormBackward(Function):
+class RenormBackward(Node):
     """y = x f, with f = most / (n + 1e-7) where a slice's norm n is too large, else 1: df/dn = -f / (n + 1e-7)"""
 
     def __init__(self, x: Tensor, axis: int, p: float, most: float) -> None:
@@ -86,7 +86,7 @@ def _widened(x: Tensor, axis: int, count: int = 1) -> Tensor:
     return padded(x, [count if d == axis else 0 for d in range(x.ndim - 1, axis - 1, -1) for _ in range(2)], 0)
 
 
-class DiffBackward(Function):
+class DiffBackward(Node):
     """An element is subtracted from the next, and the one before it from that."""
 
     keeps_input = False
@@ -102,7 +102,7 @@ class DiffBackward(Function):
         return [-found if self.times % 2 else found]
 
 
-class _AreasBackward(Function):
+class _AreasBackward(Node):
     keeps_input = False
 
     def __init__(self, x: Tensor, axis: int, dx: float) -> None:
@@ -131,7 +131,7 @@ class CumulativeTrapezoidBackward(_AreasBackward):
         return [areas.narrow(self.axis, 0, size) + areas.narrow(self.axis, 1, size)]
 
 
-class SlopesBackward(Function):
+class SlopesBackward(Node):
     """(x[i + 1] - x[i - 1]) / 2 step inside, (x[i + 1] - x[i]) / step at the ends"""
 
     keeps_input = False
@@ -161,7 +161,7 @@ def _slopes(apart: Tensor, distance: Tensor, gradient: Tensor, p: float) -> Tens
     return (distance == 0)._choose(0.0, slopes)  # of a gradient that is NaN, too
 
 
-class CdistBackward(Function):
+class CdistBackward(Node):
     """The norm of the difference of each row of x and each row of y"""
 
     saves_output = broadcasts = True
@@ -175,7 +175,7 @@ class CdistBackward(Function):
         return [slopes.sum(-2) if self.needs(0) else None, -slopes.sum(-3) if self.needs(1) else None]
 
 
-class PdistBackward(Function):
+class PdistBackward(Node):
     """The same of each pair of rows of x, whose indices are given"""
 
     saves_output = True

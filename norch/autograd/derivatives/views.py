@@ -9,8 +9,8 @@ from ..._C import int64_array, lib
 from ...operation import recorded, wrap
 from ...packing import counting
 from ...types import contiguous_format
-from ..function import Function, Gradients
 from ..mode import no_grad
+from ..node import Gradients, Node
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
@@ -19,7 +19,7 @@ View = Callable[["Tensor"], "Tensor"]  # takes the part of a tensor that a view 
 Place = tuple[Sequence[int], Sequence[int], int]  # the shape and strides of a view, and its offset in the base
 
 
-class ReshapeBackward(Function):
+class ReshapeBackward(Node):
     """The gradient takes the old shape."""
 
     keeps_input = False
@@ -32,7 +32,7 @@ class ReshapeBackward(Function):
         return [gradient.reshape(self.shape)]
 
 
-class TransposeBackward(Function):
+class TransposeBackward(Node):
     """Two axes exchanged: exchange them back."""
 
     keeps_input = False
@@ -45,7 +45,7 @@ class TransposeBackward(Function):
         return [gradient.transpose(*self.axes)]
 
 
-class ReverseBackward(Function):
+class ReverseBackward(Node):
     """All axes in reverse order (`.T`): once more restores them."""
 
     keeps_input = False
@@ -54,7 +54,7 @@ class ReverseBackward(Function):
         return [gradient.T]
 
 
-class PermuteBackward(Function):
+class PermuteBackward(Node):
     """Axes reordered: the inverse order restores them."""
 
     keeps_input = False
@@ -75,7 +75,7 @@ def rearranged(x: Tensor, split: Sequence[int], order: Sequence[int], shape: Seq
     return recorded(wrap(lib.rearranged_tensor(x._ptr, *sizes)), RearrangeBackward, (x,), split, order)
 
 
-class RearrangeBackward(Function):
+class RearrangeBackward(Node):
     """Axes split and reordered: the inverse order of the reordered parts restores them."""
 
     keeps_input = False
@@ -89,7 +89,7 @@ class RearrangeBackward(Function):
         return [rearranged(gradient, self.parts, self.inverse, self.shape)]
 
 
-class ExpandBackward(Function):
+class ExpandBackward(Node):
     """An element that was repeated gets the sum of its gradients (the engine sums to the operand's shape)."""
 
     broadcasts = True
@@ -98,7 +98,7 @@ class ExpandBackward(Function):
         return [gradient]
 
 
-class _ShownBackward(Function):
+class _ShownBackward(Node):
     """What a view does not show gets zero. `shown` is the method of Tensor that makes the view of a place."""
 
     keeps_input = False
@@ -136,7 +136,7 @@ class DiagonalBackward(_ShownBackward):
     shown = "diagonal"
 
 
-class FlipBackward(Function):
+class FlipBackward(Node):
     """Axes reversed: reverse them again."""
 
     keeps_input = False
@@ -149,7 +149,7 @@ class FlipBackward(Function):
         return [gradient.flip(self.axes)]
 
 
-class RollBackward(Function):
+class RollBackward(Node):
     """What entered at one end goes back to the other."""
 
     keeps_input = False
@@ -162,7 +162,7 @@ class RollBackward(Function):
         return [gradient.roll(self.moves, self.axes)]
 
 
-class RepeatBackward(Function):
+class RepeatBackward(Node):
     """An element gets the sum of the gradients of its copies, along one dimension after another."""
 
     keeps_input = False
@@ -181,7 +181,7 @@ class RepeatBackward(Function):
         return [gradient.reshape(self.shape)]
 
 
-class InterleaveBackward(Function):
+class InterleaveBackward(Node):
     """An element gets the sum of the gradients of its copies, which are neighbours."""
 
     keeps_input = False
@@ -196,7 +196,7 @@ class InterleaveBackward(Function):
         return [gradient.reshape(before, size, self.count, after).sum(2).reshape(self.shape)]
 
 
-class DiagEmbedBackward(Function):
+class DiagEmbedBackward(Node):
     """The zeros beside the diagonal are constant."""
 
     keeps_input = False
@@ -209,7 +209,7 @@ class DiagEmbedBackward(Function):
         return [gradient.diagonal(*self.place)]
 
 
-class TraceBackward(Function):
+class TraceBackward(Node):
     """The gradient on the diagonal, zeros beside it."""
 
     keeps_input = False
@@ -222,7 +222,7 @@ class TraceBackward(Function):
         return [gradient.expand(min(self.shape))._placed(self.shape, lambda whole: whole.diagonal())]
 
 
-class UnfoldBackward(Function):
+class UnfoldBackward(Node):
     """An element gets the sum of its gradients in all windows that it is part of."""
 
     keeps_input = False
@@ -239,7 +239,7 @@ class UnfoldBackward(Function):
         return [gradient.new_zeros(self.shape).index_add(self.axis, places, parts)]
 
 
-class AsStridedBackward(Function):
+class AsStridedBackward(Node):
     """A view given by shape, strides and offset: each place of memory gets the sum of its gradients, x what it shows.
 
     `offset` counts from x's first element. Memory that x does not show has no gradient.
@@ -265,7 +265,7 @@ class AsStridedBackward(Function):
         return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
 
 
-class UntrackedViewBackward(Function):
+class UntrackedViewBackward(Node):
     """A view that no graph knows, whose base was written to in one: nobody can say what its gradient would be."""
 
     keeps_input = False
@@ -316,7 +316,7 @@ def _add_strided(memory: Tensor, gradient: Tensor, shape: list[int], strides: li
         _add_strided(memory, gradient.select(axis, i), sizes, steps, offset + i * strides[axis])
 
 
-class PlaceBackward(Function):
+class PlaceBackward(Node):
     """Zeros with a tensor written into a view of them: the gradient is that view of the gradient."""
 
     keeps_input = False
@@ -329,7 +329,7 @@ class PlaceBackward(Function):
         return [self.view(gradient)]
 
 
-class CopySlicesBackward(Function):
+class CopySlicesBackward(Node):
     """A view of x was overwritten by y: y gets its part of the gradient, x the rest."""
 
     keeps_input = False
@@ -351,7 +351,7 @@ class CopySlicesBackward(Function):
         return [rest, part if self.needs(1) else None]
 
 
-class CopyBackward(Function):
+class CopyBackward(Node):
     """Every element was replaced by that of y, broadcast: all of the gradient is y's, and x's is 0."""
 
     broadcasts = overwrites = True
@@ -363,7 +363,7 @@ class CopyBackward(Function):
         return [gradient.zeros_like() if self.needs(0) else None, gradient]
 
 
-class ConstantBackward(Function):
+class ConstantBackward(Node):
     """Every element was replaced by one that has no derivative: all gradients are 0."""
 
     broadcasts = overwrites = True
@@ -375,7 +375,7 @@ class ConstantBackward(Function):
         return [gradient.zeros_like() if target is not None else None for target in self.edges]
 
 
-class CloneBackward(Function):
+class CloneBackward(Node):
     """A copy passes the gradient on."""
 
     keeps_input = False
@@ -384,7 +384,7 @@ class CloneBackward(Function):
         return [gradient]
 
 
-class DividedGradientBackward(Function):
+class DividedGradientBackward(Node):
     """A copy whose gradient is divided by a constant."""
 
     keeps_input = False
@@ -397,7 +397,7 @@ class DividedGradientBackward(Function):
         return [gradient / self.divisor]
 
 
-class ToBackward(Function):
+class ToBackward(Node):
     """A copy in another dtype or on another device: the gradient goes back to where x lives."""
 
     keeps_input = False
@@ -410,7 +410,7 @@ class ToBackward(Function):
         return [gradient.to(self.device, self.dtype)]
 
 
-class SumToBackward(Function):
+class SumToBackward(Node):
     """Broadcasting undone: an element that was summed gets the gradient of its sum."""
 
     keeps_input = False

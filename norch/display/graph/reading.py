@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from ..._C import Number
-from ...autograd.function import Function
+from ...autograd.node import Node as GradFn
 from ...given import given
 from ...operation import check_tensor
 from ...prototypes import operations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Names = Union["Module", Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
 Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
-Descriptions = dict[Function, Description]
+Descriptions = dict[GradFn, Description]
 
 OPERATION, LEAF, FREED, FOLDED = "operation", "leaf", "freed", "folded"
 
@@ -77,7 +77,7 @@ def read(tensor: Tensor, params: Names | None = None, values: bool = False) -> l
     shapes: Descriptions = {root: _description(tensor), **names.shapes}
     _learn_all(shapes, functions)
     nodes: list[Node] = []
-    places: dict[Function, int] = {}
+    places: dict[GradFn, int] = {}
     for function in reversed(functions):  # the oldest first; a leaf before the first that uses it
         for part in (*(function.edges or ()), function):
             if part is not None and part not in places:
@@ -88,7 +88,7 @@ def read(tensor: Tensor, params: Names | None = None, values: bool = False) -> l
     return nodes
 
 
-def _reachable(root: Function) -> list[Function]:
+def _reachable(root: GradFn) -> list[GradFn]:
     """Every operation that a gradient reaches, the youngest first, as `backward` takes them; a lone leaf as it is."""
     found, waiting = {root}, [root]
     while waiting:
@@ -106,7 +106,7 @@ class _Names:
     """The names given to tensors, and numbers for the others."""
 
     def __init__(self, params: Names | None) -> None:
-        self.of_edge: dict[Function, str] = {}
+        self.of_edge: dict[GradFn, str] = {}
         self.of_tensor: dict[int, str] = {}
         self.shapes: Descriptions = {}
         self.count = 0
@@ -151,9 +151,7 @@ def operation_name(name: str) -> str:
 # ---- Nodes ----------------------------------------------------------------------------------------------------------
 
 
-def _node(
-    function: Function, names: _Names, shapes: Descriptions, nodes: list[Node], places: dict[Function, int]
-) -> Node:
+def _node(function: GradFn, names: _Names, shapes: Descriptions, nodes: list[Node], places: dict[GradFn, int]) -> Node:
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
     if function.is_leaf:
@@ -172,12 +170,12 @@ def _node(
     return node
 
 
-def _leaf(function: Function) -> Tensor | None:
+def _leaf(function: GradFn) -> Tensor | None:
     """The tensor of a leaf's node; None if it is gone."""
     return None if function.result is None else function.result()
 
 
-def _operands(function: Function, names: _Names, nodes: list[Node], places: dict[Function, int]) -> list[Operand]:
+def _operands(function: GradFn, names: _Names, nodes: list[Node], places: dict[GradFn, int]) -> list[Operand]:
     operands = []
     for edge, value in zip_longest(function.edges, function.input or ()):
         if edge is not None:
@@ -202,7 +200,7 @@ def _shape_text(description: Description | None) -> str:
     return "" if description is None else str(list(description[0])) + description[1]
 
 
-def _learn_all(shapes: Descriptions, functions: list[Function]) -> None:
+def _learn_all(shapes: Descriptions, functions: list[GradFn]) -> None:
     """Add the known descriptions of results; `functions` are the youngest first."""
     for function in functions:
         _learn(shapes, function, function)
@@ -211,7 +209,7 @@ def _learn_all(shapes: Descriptions, functions: list[Function]) -> None:
                 _learn(shapes, edge, function, place)
 
 
-def _learn(shapes: Descriptions, function: Function, user: Function, place: int = 0) -> None:
+def _learn(shapes: Descriptions, function: GradFn, user: GradFn, place: int = 0) -> None:
     """The shape of a function's result: from the result if it is kept, else from an operation that used it."""
     if function in shapes:
         return
@@ -224,7 +222,7 @@ def _learn(shapes: Descriptions, function: Function, user: Function, place: int 
             shapes[function] = found
 
 
-def _operand_shape(user: Function, place: int, result: Description | None) -> Description | None:
+def _operand_shape(user: GradFn, place: int, result: Description | None) -> Description | None:
     """The description of an operand, from what the operation that used it kept."""
     if user.input:
         return _description(user.input[place]) if isinstance(user.input[place], Tensor) else None

@@ -6,16 +6,16 @@ backward; its gradient is the tensor's `.grad`.
 
 from __future__ import annotations
 
-from ...autograd.function import Function
+from ...autograd.node import Node as GradFn
 from ...tensor import Tensor
 from ..formatting import Nested
 
 _MOST = 9  # elements that are written out; of more, the smallest and the largest are
 
 
-def notes(functions: list[Function]) -> dict[Function, tuple[str, ...]]:
+def notes(functions: list[GradFn]) -> dict[GradFn, tuple[str, ...]]:
     """The lines of each node; `functions` are the operations, and the leaves are found as their operands."""
-    found: dict[Function, tuple[str, ...]] = {}
+    found: dict[GradFn, tuple[str, ...]] = {}
     for function in functions:
         saved = function.input or ()
         for place, edge in enumerate(function.edges or ()):
@@ -26,7 +26,7 @@ def notes(functions: list[Function]) -> dict[Function, tuple[str, ...]]:
     return found
 
 
-def _lines(function: Function, saved: object = None) -> tuple[str, ...]:
+def _lines(function: GradFn, saved: object = None) -> tuple[str, ...]:
     tensor = None if function.result is None else function.result()
     if tensor is not None and tensor._edge is not function:  # another operation wrote to it since
         tensor = None
