@@ -87,7 +87,9 @@ class set_grad_enabled(_Context):
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(mode if mode is True or mode is False else flag(mode, "set_grad_enabled: mode", numbers=True))
+        if mode is not True and mode is not False:
+            mode = flag(mode, "set_grad_enabled: mode", numbers=mode is not None)
+        super().__init__(mode)
         self._outer = state.enabled
         state.enabled = self.enabled  # at once: it may be used as a plain call
 

@@ -240,6 +240,8 @@ def _pair(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor, 
     a, b = check_matrices(name, A, square=True), check_real(name, B)
     if a.dtype is not b.dtype:
         raise RuntimeError(f"{name}: expected one dtype, got {a.dtype} and {b.dtype}")
+    if not b.ndim:
+        raise ShapeError(f"{name}: expected a vector or matrices, got shape []")
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and list(b.shape) == list(a.shape[:-1]))
     if vector and not left:
         raise ShapeError(f"{name}: vectors are solved for from the left, got shape {list(b.shape)}")

@@ -10,6 +10,8 @@ import pytest
 
 import norch
 from norch import nn, tensor
+from norch.nn.attention.flex_attention import flex_attention
+from norch.utils.data._utils.collate import collate
 
 
 def test_a_tangent_of_logcumsumexp_is_no_zero():
@@ -66,3 +68,67 @@ def test_a_parametrized_module_says_how_to_save_it():
     with pytest.raises(RuntimeError, match="state_dict"):
         pickle.dumps(layer)
     assert copy.deepcopy(layer).weight.equal(layer.weight)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: norch.futures.collect_all([1.5]),
+        lambda: norch.futures.wait_all((2,)),
+        lambda: norch.set_grad_enabled(None),
+        lambda: norch.distributions.Wishart("a", norch.eye(2)),
+        lambda: flex_attention(*[norch.ones(1, 1, 2, 2)] * 3, block_mask=3),
+        lambda: norch.utils.data.TensorDataset(norch.ones(5), norch.ones(3), [1]),
+        lambda: norch.histogramdd(norch.ones(3, 2), bins=norch.ones(2)),
+        lambda: nn.functional.pairwise_distance(norch.ones(2), norch.ones(2), p=None),
+        lambda: nn.functional.adaptive_avg_pool1d(norch.ones(1, 1, 4), None),
+        lambda: norch.onnx.export(nn.Linear(2, 1), norch.ones(1, 2), "model.onnx", dynamic_axes=3),
+        lambda: collate([1], collate_fn_map="a"),
+    ],
+)
+def test_values_of_other_types_are_type_errors(call):
+    with pytest.raises(TypeError, match="expected"):
+        call()
+    assert norch.is_grad_enabled()
+
+
+def test_dimensions_and_parts_that_are_not_there_are_named():
+    transforms = norch.distributions.transforms
+    cat = transforms.CatTransform([transforms.ExpTransform(), transforms.identity_transform], lengths=[1, 2], dim=1)
+    with pytest.raises(ValueError, match="dimension 1"):
+        cat(norch.zeros(3))
+    with pytest.raises(ValueError, match="at least one"):
+        transforms.StackTransform([])(norch.zeros(2, 0))
+    with pytest.raises(RuntimeError, match="vector or matrices"):
+        norch.linalg.solve(norch.eye(2), tensor(1.0))
+
+
+def test_triangles_of_long_matrices_are_counted_at_once():
+    for rows in range(5):
+        for columns in range(5):
+            for diagonal in range(-6, 7):
+                places = norch.arange(rows).unsqueeze(1) + diagonal - norch.arange(columns)
+                assert norch.tril_indices(rows, columns, diagonal).equal((places >= 0).nonzero().T)
+                assert norch.triu_indices(rows, columns, diagonal).equal((places <= 0).nonzero().T)
+    assert norch.triu_indices(2**63 - 1, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
+    assert norch.tril_indices(2, 2**63 - 1).tolist() == [[0, 1, 1], [0, 0, 1]]
+    assert norch.tril_indices(2**62, 2**62, 1 - 2**62).tolist() == [[2**62 - 1], [0]]
+    for rows, columns in ((2**62, 2), (2**62, 2**62), (2**31, 2**31)):
+        with pytest.raises(MemoryError):
+            norch.tril_indices(rows, columns)
+        with pytest.raises(MemoryError):
+            norch.triu_indices(columns, rows)
+
+
+def test_a_scale_of_0_leaves_the_step_out():
+    w = nn.Parameter([1.0])
+    optimizer, scaler = norch.optim.SGD([w], lr=0.5), norch.amp.GradScaler("cpu", init_scale=0.0)
+    scaler.scale((w * w).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    assert w.tolist() == [1.0] and scaler.get_scale() == 0.0
+
+
+def test_range_writes_into_out():
+    out = norch.empty(0, dtype=norch.float64)
+    assert norch.range(0, 2, 0.5, out=out) is out and out.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]

@@ -232,6 +232,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "float16" in whole and re.search(r"(_l|L)oss\(|cosine|\*\* -?0\.5", lines[-1]):
         if re.search("elements .*torch has .*(nan|inf)", found):
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
+    if "float16" in whole and "strong_wolfe" in whole and "elements" in found:
+        if _goes(found, [line for line in lines if "strong_wolfe" not in line]):
+            return "torch rounds the length of a step to 16 bits, and lines are searched by ever other steps"
     if torch_is_no_closer(lines, found):
         return "of few digits norch's are as near to the result in float64 as torch's"
     if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(INFINITE.sub("nan", found), close):
