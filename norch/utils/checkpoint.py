@@ -115,15 +115,17 @@ class _Part:
         kinds: list[tuple[Any, ...]] = []
 
         def keep(x: Tensor) -> Tensor:
+            stops = (self.early_stop if _settings.early_stop is None else _settings.early_stop) or not self.ended
             if len(kinds) == len(self.kinds):
+                if stops:  # a write that was stopped packs once more, as it must not be left half done
+                    raise _Stop
                 raise CheckpointError(
                     "checkpoint: the function saves more tensors when it is computed again than the "
                     f"{len(kinds)} of forward"
                 )
             kept = self.found[len(kinds)] = x.detach()
             kinds.append(_kind_of(x))
-            stops = self.early_stop if _settings.early_stop is None else _settings.early_stop
-            if (stops or not self.ended) and len(kinds) == len(self.kinds):
+            if stops and len(kinds) == len(self.kinds):
                 raise _Stop
             return kept
 
@@ -158,7 +160,6 @@ class _Part:
 class _Argument(_SavedTensor):
     def __init__(self, tensor: Tensor) -> None:
         super().__init__(tensor, None)
-        self.requires_grad = tensor.requires_grad
 
     def is_written(self) -> bool:
         """Whether it was changed; of one that other hooks packed nobody knows."""
@@ -166,7 +167,7 @@ class _Argument(_SavedTensor):
 
     def again(self) -> Tensor:
         """The argument for the second run. Raises RuntimeError if it was changed since."""
-        return self.tensor("checkpoint").detach().requires_grad_(self.requires_grad)
+        return self.tensor("checkpoint")
 
 
 def _again(x: Any) -> Any:

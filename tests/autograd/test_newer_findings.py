@@ -132,3 +132,54 @@ def test_a_scale_of_0_leaves_the_step_out():
 def test_range_writes_into_out():
     out = norch.empty(0, dtype=norch.float64)
     assert norch.range(0, 2, 0.5, out=out) is out and out.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
+
+
+def checkpointed(function, *args):
+    return norch.utils.checkpoint.checkpoint(function, *args, use_reentrant=False)
+
+
+@pytest.mark.parametrize("write", [lambda y, w: y.mul_(w), lambda y, w: y.exp_(), lambda y, w: y.index_copy_(0, w, y)])
+def test_a_second_run_of_a_checkpoint_may_stop_at_a_write(write):
+    w = norch.tensor([1, 0]) if write.__code__.co_names == ("index_copy_",) else tensor([2.0, 3.0], requires_grad=True)
+    found = []
+    for call in (lambda function, *args: function(*args), checkpointed):
+        x = tensor([0.5, 1.0], requires_grad=True)
+        call(lambda h: write(h * 2, w), x).square().sum().backward()
+        found.append(x.grad.tolist())
+    assert found[0] == found[1]
+
+
+def test_a_checkpoint_may_differentiate_by_what_lies_before_it():
+    found = []
+    for call in (lambda function, *args: function(*args), checkpointed):
+        x = tensor([1.0, 2.0], requires_grad=True)
+        y = call(lambda h: norch.autograd.grad((h**3).sum(), x, create_graph=True)[0] * h, x * 3)
+        y.square().sum().backward()
+        found.append(x.grad.tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("transform", [norch.func.jacfwd, norch.func.jacrev, lambda f: lambda x: norch.func.vjp(f, x)])
+def test_a_function_may_not_write_to_what_it_is_differentiated_by(transform):
+    for x in (norch.ones(2), norch.ones(2, requires_grad=True) * 2):
+        with pytest.raises(RuntimeError, match="in-place|writes to"):
+            transform(norch.negative_)(x)
+
+
+def test_a_batch_of_one_is_no_view():
+    x = norch.ones(3, 2, requires_grad=True)
+    (batch,) = norch.utils.data.DataLoader(x, batch_size=3)
+    assert batch._base is None and batch.grad_fn is not None
+    assert batch.detach_() is batch and not batch.requires_grad
+
+
+def test_no_elements_are_repeated_and_drawn():
+    none = norch.empty(0, dtype=norch.int64)
+    assert norch.empty(0, 3).repeat_interleave(none).shape == (0,)
+    assert norch.empty(0, 3).repeat_interleave(none, 0).shape == (0, 3)
+    with pytest.raises(RuntimeError):
+        norch.ones(2).repeat_interleave(none)
+    assert norch.empty(0, 3).multinomial(2).shape == (0, 2) and norch.empty(0, 3).multinomial(4, True).shape == (0, 4)
+    for weights in (norch.empty(0, 3), norch.empty(0, 0), norch.empty(0), norch.empty(3, 0)):
+        with pytest.raises(RuntimeError):
+            weights.multinomial(4)

@@ -14,6 +14,7 @@ from .questions import (
     differs_in_signs_of_infinities,
     differs_in_zeros,
     eigenvalues_meet,
+    gradients_meet,
     has_no_elements,
     meets_infinity,
     norch_spreads_nan,
@@ -21,6 +22,7 @@ from .questions import (
     overlaps,
     pairs_of,
     permuted,
+    pivot_is_rounding,
     rank_is_rounding,
     rounded_otherwise,
     rounding_beside_0,
@@ -60,6 +62,12 @@ CAUSES: list[tuple[str, str, str]] = [
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"add_param_group", "'sum'", "torch's Adagrad has no state for parameters that come later, and fails at a step"),
     (r"diff\(", "is_leaf|requires_grad", "of no elements torch's diff gives the tensor itself"),
+    (r"cholesky_inverse\(", "shares memory", "torch's inverse lies in columns, so that its transpose needs no copy"),
+    (
+        r"(save_on_cpu|saved_tensors_hooks).*vander\(",
+        "elements",
+        "torch's vander writes in place to what a hook has packed",
+    ),
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (
         r"dropout[123]d\(|Dropout[123]d",
@@ -130,7 +138,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
     if re.search(r"\.grad elements.*torch has .*inf", found) and re.search(r"binary_cross_entropy\(|BCELoss", whole):
         return "the loss has bounded logarithms; torch's gradient of a target has others"
-    if "elements" in found and variance_is_rounding(lines):
+    if re.search(r"elements|v\d+: [\d.]+e-\d+, torch has 0\.0", found) and variance_is_rounding(lines):
         return "the variance of equal numbers: 0, or what rounding leaves"
     close = 0.1 if "float16" in whole else 1e-6
     derived = ".grad" in found or "step()" in lines[-1] or DERIVED.search(lines[-1])
@@ -143,6 +151,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "a view cannot be detached in place" in found and (told := re.search(r"(v\d+)(?:\.detach_\(|\)$)", lines[-1])):
         if re.search(rf"^{told[1]} = lib\.(autograd\.grad\(.*create_graph|func\.)", whole, re.M):
             return REFUSED + "a gradient that a rule computes as a view"
+    if ".grad elements" in found and "stack(" in whole and gradients_meet(lines):
+        return "the gradients of one walk have memory of their own"
     if (told := re.match(r"at the end (v\d+): \[\d\] ", found)) and f"{told[1]} = lib.autograd.grad([" in whole:
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
@@ -206,6 +216,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         found
     ):
         return "integers, and the eps of a loss, become float32, whose last digits differ"
+    if "cholesky" in lines[-1] and re.search("computes, torch raises _LinAlg|_LinAlgError.*torch computes", found):
+        if pivot_is_rounding(lines):
+            return "rounding decides whether a pivot is 0"
     if MATRIX.search(whole if derived or "_LinAlgError" in found else lines[-1]) and meets_infinity(lines):
         return "nothing is promised of a matrix that is not finite"
     if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):

@@ -121,7 +121,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
     (TRANSFORMED, "is_leaf False, torch has True", "a transform gives new tensors, also of what is its argument"),
     (r"vmap\(", r"shape .*torch has \(.*\d{9}", "a size that torch's vmap reads from memory that is not its own"),
     (
-        r"(jvp|jacfwd)\(.*(MaxUnpool|embedding|Embedding)",
+        r"(jvp|jacfwd)\(.*(MaxUnpool|embedding|Embedding|index_copy|scatter\(|put)",
         "elements",
         "norch's tangents are of its gradient, which leaves padding out and counts a place that is named twice",
     ),
@@ -131,6 +131,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "(register a hook|retain_grad: this tensor) .*torch computes",
         REFUSED + "a hook of a view made without gradients",
     ),
+    (TRANSFORMED, "writes to what it is differentiated by.*torch computes", REFUSED + "writes to the argument"),
     (r"jac(fwd|rev)\(", "dtype", "a derivative has the dtype of the argument, also if it is 0"),
 ]
 
