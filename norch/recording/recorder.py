@@ -139,10 +139,11 @@ def pass_on(node: Function, argument: Tensor) -> None:
         if node.grad is not None:
             add_gradient(argument, node.grad)
         if node.hooks:  # what the function registered is the argument's
-            if argument._edge.hooks:
-                argument._edge.hooks.update(node.hooks)
+            behind: Any = argument._edge
+            if behind.hooks:
+                behind.hooks.update(node.hooks)
             else:
-                argument._edge.hooks = node.hooks
+                behind.hooks = node.hooks
             node.hooks = None
         node.__class__, node.edges, node.result, node.grad = PassOn, (argument._edge,), None, None
 

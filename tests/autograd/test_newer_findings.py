@@ -153,7 +153,7 @@ def test_a_checkpoint_may_differentiate_by_what_lies_before_it():
     found = []
     for call in (lambda function, *args: function(*args), checkpointed):
         x = tensor([1.0, 2.0], requires_grad=True)
-        y = call(lambda h: norch.autograd.grad((h**3).sum(), x, create_graph=True)[0] * h, x * 3)
+        y = call(lambda h, x=x: norch.autograd.grad((h**3).sum(), x, create_graph=True)[0] * h, x * 3)
         y.square().sum().backward()
         found.append(x.grad.tolist())
     assert found[0] == found[1]

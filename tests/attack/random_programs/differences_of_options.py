@@ -117,6 +117,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "|lengths, got).*, torch computes",
         REFUSED + "what torch refuses outside of vmap, too",
     ),
+    (r"vmap\(.*lu_unpack", r"shape \(\d+, 0\), torch has \(0,\)", "what is left out has the size of the map, too"),
     (r"linearize\(.*\w_\(", "elements", "torch's linearize calls the function twice, with what it writes"),
     (TRANSFORMED, "is_leaf False, torch has True", "a transform gives new tensors, also of what is its argument"),
     (r"vmap\(", r"shape .*torch has \(.*\d{9}", "a size that torch's vmap reads from memory that is not its own"),
