@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS, OF_SURROUNDINGS
 from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
-from .execution import run, unneeded
+from .execution import ends, run, unneeded, without
 from .questions import (
     as_float64,
     differs_as_float32,
@@ -246,7 +246,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         if re.search("elements .*torch has .*(nan|inf)", found):
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
     if "float16" in whole and "strong_wolfe" in whole and "elements" in found:
-        if _goes(found, [line for line in lines if "strong_wolfe" not in line]):
+        if _goes(found, without(lines, "strong_wolfe")):
             return "torch rounds the length of a step to 16 bits, and lines are searched by ever other steps"
     if torch_is_no_closer(lines, found):
         return "of few digits norch's are as near to the result in float64 as torch's"
@@ -263,7 +263,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
             return reason
     for cause, difference, reason in [*CAUSES, *CAUSED_BY_OPTIONS] if by_causes else ():
         if re.search(cause, whole) and re.search(difference, found):
-            if _goes(found, [line for line in lines if not re.search(cause, line)]):
+            if _goes(found, without(lines, cause)):
                 return reason
     return None
 
@@ -272,9 +272,9 @@ def _goes(found: str, rest: Sequence[str]) -> bool:
     """Whether what is left of a program no longer differs so, also past what other reasons explain."""
     while (left := run(rest)) is not None:
         number, told = left
+        if told.startswith("at the end"):
+            return all(kind(x) != kind(found) and explained(rest, x, False) for x in ends(list(rest)))
         if kind(told) == kind(found) or not explained(rest[: number + 1], told, False):
             return False
-        if told.startswith("at the end"):
-            return True
         rest = [*rest[:number], *rest[number + 1 :]]
     return True
