@@ -124,7 +124,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     """Why a difference after the last of these statements is right, None if nothing says so."""
     whole = "\n".join(lines)
     if found.startswith("norch computes") and "modified by an inplace operation" in found:
-        if unneeded([line for line in lines if "lib.func." not in line], explained):  # which know no saved copies
+        bare = [re.sub(r"^with lib\.autograd\.graph\.\w+\(.*?\): ", "", line) for line in lines]
+        if unneeded([line for line in bare if "lib.func." not in line], explained):  # which know no saved copies
             return GAVE_UP + "torch saved a value that norch does not need"
     if hooked := re.match(r"at the end (v\d+): \[\d\] (elements|shape)", found):
         if f"register_hook({hooked[1]}.append)" in whole:
@@ -157,8 +158,13 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
-    if re.search("elements|requires_grad|is_leaf", found) and "lib.func.vmap(" in whole and torch_shares(lines):
-        return "a vmap makes new memory; in torch its result may be a view"
+    if (
+        told := re.match(r"at the end (v\d+): (\[\d\] )?requires_grad False", found)
+    ) and f"{told[1]} = lib.func." in whole:
+        return "in torch a transform's result that is a view of its argument follows writes to it"
+    flags = "elements|requires_grad|is_leaf|does not require gradients|cannot be detached"
+    if re.search(flags, found) and "lib.func." in whole and torch_shares(lines):
+        return "a transform makes new memory; in torch its result may be a view"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
     if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):
@@ -245,6 +251,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "float16" in whole and re.search(r"(_l|L)oss\(|cosine|\*\* -?0\.5", lines[-1]):
         if re.search("elements .*torch has .*(nan|inf)", found):
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
+    if "elements" in found and "save_on_cpu" in whole:
+        if _goes(found, [re.sub(r"^with lib\.autograd\.graph\.save_on_cpu\(\): ", "", line) for line in lines]):
+            return "of what is saved on the CPU, and written to later, each derivative reads other parts"
     if "float16" in whole and "strong_wolfe" in whole and "elements" in found:
         if _goes(found, without(lines, "strong_wolfe")):
             return "torch rounds the length of a step to 16 bits, and lines are searched by ever other steps"

@@ -94,8 +94,19 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
 
 # The same of statements that surroundings.py calls in another way
 TRANSFORMED = r"lib\.func\.|functional\.(jac|hess|vjp|jvp|hvp|vhp)"
+# What torch says of what its transforms cannot do
+LIMITS = (
+    r"[Bb]atching|vmap|forward (mode )?AD|forward gradient|functorch|torch\.func|jvp function|arg_spec|tracing tensor"
+    r"|All outputs of f must|requires_grad_\(\)|does not require grad|[Ee]xpected primal|non-empty output"
+    r"|Expected f to|data pointer|storage|user-provided function|non-leaf Tensor|incompatible with|special handling|Sparse"
+    r"|shifts. required|cannot reshape tensor of 0|expand\(torch|expanded size|lstsq: input"
+)
 OF_SURROUNDINGS: list[tuple[str, str, str]] = [
-    (TRANSFORMED + r".*lambda v\d+:", "^norch computes, torch raises", GAVE_UP + "what torch's transforms cannot pass"),
+    (
+        TRANSFORMED + r".*lambda v\d+:",
+        f"^norch computes, torch raises .*({LIMITS})",
+        GAVE_UP + "what torch's transforms cannot pass",
+    ),
     (
         TRANSFORMED,
         r"torch (raises )?RuntimeError: (element 0 of tensors|One of the differentiated Tensors) does not require grad",
@@ -117,7 +128,13 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "|lengths, got).*, torch computes",
         REFUSED + "what torch refuses outside of vmap, too",
     ),
-    (r"vmap\(.*lu_unpack", r"shape \(\d+, 0\), torch has \(0,\)", "what is left out has the size of the map, too"),
+    (r"vmap\(.*lu_unpack", r"shape \(\d+, 0\), torch has \(\d,\)", "what is left out has the size of the map, too"),
+    (r"vmap\(.*flip\(", "torch raises IndexError: Dimension out", GAVE_UP + "a number that is flipped, inside a vmap"),
+    (
+        r"(jvp|jacfwd|linearize)\(.*([gG]aussian_?(NLL|nll))",
+        "elements",
+        "the variance is clamped without gradients, which torch's tangents follow",
+    ),
     (r"linearize\(.*\w_\(", "elements", "torch's linearize calls the function twice, with what it writes"),
     (TRANSFORMED, "is_leaf False, torch has True", "a transform gives new tensors, also of what is its argument"),
     (r"vmap\(", r"shape .*torch has \(.*\d{9}", "a size that torch's vmap reads from memory that is not its own"),

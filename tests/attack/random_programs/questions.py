@@ -47,7 +47,7 @@ def torch_expands(lines: Sequence[str]) -> bool:
     pair = Pair()
     for line in lines:
         pair.step(line)
-        if told := re.match(r"(v\d+) = lib\.autograd\.grad\(", line):
+        if told := re.search(r"(v\d+) = lib\.autograd\.grad\(", line):
             ours, theirs = pair.ours.get(told[1]), pair.theirs.get(told[1])
             if is_expanded(theirs) and not is_expanded(ours):
                 return True
@@ -71,17 +71,20 @@ def gradients_meet(lines: Sequence[str]) -> bool:
 
 
 def torch_shares(lines: Sequence[str]) -> bool:
-    """Whether the result of a vmap lies in the memory of another variable in torch, and of none in norch."""
-    made = {told[1] for line in lines if (told := re.match(r"(v\d+) = lib\.func\.vmap\(", line))}
-    made |= {told[1] for line in lines if (told := re.match(r"(v\d+) = (v\d+)\[\d+\]$", line)) and told[2] in made}
+    """Whether the result of a transform lies in the memory of another variable in torch, and of none in norch."""
+    made = {told[1] for line in lines if (told := re.match(r"(v\d+) = lib\.func\.", line))}
+    parts = [re.match(r"(v\d+) = (v\d+)\[\d+\]$", line) for line in lines]
+    aliases = {told[1] for told in parts if told and told[2] in made}
     pair = Pair()
     for line in lines:
         pair.step(line)
 
     def shares(world: dict[str, Any]) -> bool:
         tensors = {key: x for key, x in world.items() if key[0] == "v" and hasattr(x, "untyped_storage")}
-        memory = {key: x.untyped_storage().data_ptr() for key, x in tensors.items()}
-        return any(memory[x] == memory.get(y) for x in memory for y in made if x != y)
+        values = [world.get(key) for key in made]
+        results = [x for part in values for x in (part if isinstance(part, (tuple, list)) else [part])]
+        memory = {x.untyped_storage().data_ptr() for x in results if hasattr(x, "untyped_storage") and x.numel()}
+        return any(x.untyped_storage().data_ptr() in memory for key, x in tensors.items() if key not in made | aliases)
 
     return shares(pair.theirs) and not shares(pair.ours)
 
