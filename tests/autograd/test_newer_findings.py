@@ -183,3 +183,11 @@ def test_no_elements_are_repeated_and_drawn():
     for weights in (norch.empty(0, 3), norch.empty(0, 0), norch.empty(0), norch.empty(3, 0)):
         with pytest.raises(RuntimeError):
             weights.multinomial(4)
+
+
+def test_solutions_from_the_right_are_no_views():
+    a = norch.tensor([[2.0, 1.0], [0.0, 4.0]], dtype=norch.float64, requires_grad=True)
+    vector = norch.ones(2, dtype=norch.float64)
+    solve, triangular = norch.linalg.solve, norch.linalg.solve_triangular
+    for x in (solve(a, a, left=False), solve(a, vector), triangular(a, a.mT, upper=True, left=False)):
+        assert x._base is None and x.detach_() is x and not x.requires_grad

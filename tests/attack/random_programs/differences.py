@@ -102,7 +102,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "torch's derivative of instance_norm misreads a gradient in another order of memory: its own gradcheck fails",
     ),
     (
-        r"\.data = ",
+        r"\.data = |\.set_\(",
         "requires_grad|is_leaf|require gradients",
         "a view that was given other memory by `.data =` is no view any more",
     ),

@@ -58,7 +58,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"triangular_solve", r"\[1\] requires_grad", "the copy of A requires what A does"),
     (r"", "proper Tensor but got None", GAVE_UP + "the derivative of a distance of order 0"),
     (r"out=", "don't support automatic diff.*torch computes", REFUSED + "an `out` for what requires gradients"),
-    (r"\b(max|min)\(.*axis=", "torch has torch.return_types", "`axis` gives values, as in NumPy"),
+    (r"\b(max|min)\(.*axis=", r"torch has (torch.return_types|\(tensor)", "`axis` gives values, as in NumPy"),
     (r"native_(layer|group|batch)_norm", "elements .*inf.*torch has .*nan", "the mean of infinities of one sign"),
     (r"ctc_loss|CTCLoss", "elements .*nan", "the loss of logarithms that are NaN"),
     (r"dropout[123]d", "is_leaf True, torch has False", "a dropout that drops nothing returns its input"),
@@ -98,8 +98,8 @@ TRANSFORMED = r"lib\.func\.|functional\.(jac|hess|vjp|jvp|hvp|vhp)"
 LIMITS = (
     r"[Bb]atching|vmap|forward (mode )?AD|forward gradient|functorch|torch\.func|jvp function|arg_spec|tracing tensor"
     r"|All outputs of f must|requires_grad_\(\)|does not require grad|[Ee]xpected primal|non-empty output"
-    r"|Expected f to|data pointer|storage|user-provided function|non-leaf Tensor|incompatible with|special handling|Sparse"
-    r"|shifts. required|cannot reshape tensor of 0|expand\(torch|expanded size|lstsq: input"
+    r"|Expected f to|data pointer|storage|user-provided function|non-leaf Tensor|incompatible with|special handling"
+    r"|Sparse|shifts. required|cannot reshape tensor of 0|expand\(torch|expanded size|lstsq: input"
 )
 OF_SURROUNDINGS: list[tuple[str, str, str]] = [
     (
@@ -129,6 +129,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         REFUSED + "what torch refuses outside of vmap, too",
     ),
     (r"vmap\(.*lu_unpack", r"shape \(\d+, 0\), torch has \(\d,\)", "what is left out has the size of the map, too"),
+    (r"jvp\(.*broadcast_tensors", r"\[\d\] is_leaf True, torch has False", "what is returned as it is stays a leaf"),
     (r"vmap\(.*flip\(", "torch raises IndexError: Dimension out", GAVE_UP + "a number that is flipped, inside a vmap"),
     (
         r"(jvp|jacfwd|linearize)\(.*([gG]aussian_?(NLL|nll))",
