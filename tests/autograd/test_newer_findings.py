@@ -191,3 +191,29 @@ def test_solutions_from_the_right_are_no_views():
     solve, triangular = norch.linalg.solve, norch.linalg.solve_triangular
     for x in (solve(a, a, left=False), solve(a, vector), triangular(a, a.mT, upper=True, left=False)):
         assert x._base is None and x.detach_() is x and not x.requires_grad
+
+
+def test_what_is_thrown_into_a_decorated_generator_reaches_it():
+    seen = []
+
+    @norch.no_grad()
+    def numbers():
+        try:
+            while True:
+                try:
+                    seen.append((yield norch.is_grad_enabled()))
+                except KeyError:
+                    seen.append("KeyError")
+        finally:
+            seen.append(norch.is_grad_enabled())
+
+    generator = numbers()
+    assert next(generator) is False and generator.send(1) is False and norch.is_grad_enabled()
+    assert generator.throw(KeyError("a")) is False and norch.is_grad_enabled()
+    generator.close()
+    assert seen == [1, "KeyError", False] and norch.is_grad_enabled()
+    with pytest.raises(ValueError):
+        other = numbers()
+        next(other)
+        other.throw(ValueError())
+    assert norch.is_grad_enabled()
