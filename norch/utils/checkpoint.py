@@ -160,14 +160,16 @@ class _Part:
 class _Argument(_SavedTensor):
     def __init__(self, tensor: Tensor) -> None:
         super().__init__(tensor, None)
+        self.requires_grad = tensor.requires_grad
 
     def is_written(self) -> bool:
         """Whether it was changed; of one that other hooks packed nobody knows."""
         return isinstance(self.value, Tensor) and _lib.written_at(self.value._ptr) > self.stamp
 
     def again(self) -> Tensor:
-        """The argument for the second run. Raises RuntimeError if it was changed since."""
-        return self.tensor("checkpoint")
+        """The argument, in its graph, for the second run. Raises RuntimeError if it was changed since."""
+        x = self.tensor("checkpoint")
+        return x if x.requires_grad == self.requires_grad else x.detach().requires_grad_(self.requires_grad)
 
 
 def _again(x: Any) -> Any:

@@ -54,5 +54,5 @@ def clear_gradient(tensor: Tensor, set_to_none: bool) -> None:
         tensor.grad = None
         return
     if tensor.grad.requires_grad:
-        tensor.grad = tensor.grad.detach()
+        tensor.grad = tensor.grad.detach_() if tensor.grad._base is None else tensor.grad.detach()
     tensor.grad.zero_()  # in place, as others may hold it, or the memory that it is a part of

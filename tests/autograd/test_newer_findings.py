@@ -149,6 +149,14 @@ def test_a_second_run_of_a_checkpoint_may_stop_at_a_write(write):
     assert found[0] == found[1]
 
 
+def test_a_checkpoint_remembers_what_required_gradients():
+    x = tensor([1.0, 2.0], requires_grad=True)
+    y = checkpointed(lambda t: (t * 2).mul_(-1).exp(), x)
+    x.requires_grad_(False)
+    y.sum().backward()
+    assert x.grad is None
+
+
 def test_a_checkpoint_may_differentiate_by_what_lies_before_it():
     found = []
     for call in (lambda function, *args: function(*args), checkpointed):
@@ -217,3 +225,22 @@ def test_what_is_thrown_into_a_decorated_generator_reaches_it():
         next(other)
         other.throw(ValueError())
     assert norch.is_grad_enabled()
+
+
+def test_a_write_within_a_walk_keeps_what_other_walks_need():
+    w = tensor(3.0, requires_grad=True)
+    x = tensor(2.0, requires_grad=True)
+    y = checkpointed(lambda t: (t * 2).mul_(w).sin_(), x)
+    (gradient,) = norch.autograd.grad(y, x, create_graph=True)  # which asks for nothing of w
+    assert gradient.item() == pytest.approx(6 * math.cos(12.0))
+    (second,) = norch.autograd.grad(gradient, w)
+    assert second.item() == pytest.approx(2 * math.cos(12.0) - 24 * math.sin(12.0), rel=1e-5)
+
+
+def test_a_gradient_in_a_graph_leaves_it_as_it_becomes_zeros():
+    w = nn.Parameter([1.0, 2.0])
+    (w * w).sum().backward()
+    held = w.grad
+    held.mul_(w)
+    norch.optim.SGD([w], lr=1.0).zero_grad(set_to_none=False)
+    assert w.grad is held and not held.requires_grad and held.tolist() == [0.0, 0.0]
