@@ -244,3 +244,17 @@ def test_a_gradient_in_a_graph_leaves_it_as_it_becomes_zeros():
     held.mul_(w)
     norch.optim.SGD([w], lr=1.0).zero_grad(set_to_none=False)
     assert w.grad is held and not held.requires_grad and held.tolist() == [0.0, 0.0]
+
+
+def test_adafactor_steps_a_scalar():
+    results = []
+    for value in (2.0, [2.0]):
+        w = nn.Parameter(tensor(value))
+        optimizer = norch.optim.Adafactor([w], lr=0.5)
+        for _ in range(3):
+            optimizer.zero_grad()
+            (w * w).sum().backward()
+            optimizer.step()
+        results.append(float(w.sum()))
+        assert w.dtype is norch.float32 and optimizer.state[w]["variance"].dtype is norch.float32
+    assert results[0] == pytest.approx(results[1])

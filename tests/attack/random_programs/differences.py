@@ -71,7 +71,7 @@ CAUSES: list[tuple[str, str, str]] = [
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (
         r"dropout[123]d\(|Dropout[123]d",
-        "shape|dimension|is_leaf",
+        r"shape|dimension|is_leaf|\.grad ",
         "a dropout that drops nothing returns its input, torch's a view of what has no batch",
     ),
     (
