@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import concurrent.futures
-import threading
+from collections.abc import Iterable
 from typing import Any, Callable, Generic, TypeVar
+
+from .operation import check_kind
 
 T = TypeVar("T")
 
@@ -72,6 +74,10 @@ class Future(Generic[T]):
             raise RuntimeError("Attempting to mark a completed Future as complete again")
 
 
+def _checked(futures: Iterable[Any], name: str) -> list[Future[Any]]:
+    return [check_kind(future, Future, name) for future in futures]
+
+
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     """A Future of the list, which is done when all of them are.
 
@@ -81,20 +87,11 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     True
     """
     made: Future[list[Future[Any]]] = Future()
-    left, counting = len(futures), threading.Lock()
-
-    def count(_: Future[Any]) -> None:
-        nonlocal left
-        with counting:
-            left -= 1
-            is_last = left == 0
-        if is_last:
-            made.set_result(futures)
-
+    left = list(range(len(_checked(futures, "collect_all"))))  # pop() gives each number once, whatever threads call it
+    for future in futures:
+        future.add_done_callback(lambda _: None if left.pop() else made.set_result(futures))
     if not futures:
         made.set_result(futures)
-    for future in futures:
-        future.add_done_callback(count)
     return made
 
 
@@ -106,4 +103,4 @@ def wait_all(futures: list[Future[T]]) -> list[T]:
     >>> norch.futures.wait_all([future])
     [1]
     """
-    return [future.wait() for future in futures]
+    return [future.wait() for future in _checked(futures, "wait_all")]

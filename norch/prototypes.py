@@ -249,7 +249,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "gradient_is_free": (c_int32, [c_void_p, c_int32]),
     "set_program_options": (None, [c_void_p, c_int32, ARRAY]),
     "set_program_generator": (None, [c_void_p, ARRAY, ARRAY]),
-    "program_failed_late": (c_int32, [c_void_p]),
+    "program_written": (c_int32, [c_void_p, c_int32, c_int32]),
     "release_program": (None, [c_void_p]),
     "program_steps": (c_int32, [c_void_p, c_int32]),
     "program_bytes": (c_int64, [c_void_p, c_int32]),

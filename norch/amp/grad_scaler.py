@@ -96,11 +96,11 @@ class GradScaler:
         gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         if any(gradient.dtype is float16 for gradient in gradients):
             raise ValueError("Attempting to unscale FP16 gradients.")
-        overflowed = False
+        overflowed = self._scale == 0.0  # which has lost them
         with no_grad():
             for gradient in gradients:
                 overflowed |= not gradient.isfinite().all().item()
-                gradient *= 1.0 / self._scale
+                gradient *= 1.0 / (self._scale or 1.0)
         self._stages[id(optimizer)] = (_UNSCALED, overflowed)
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:

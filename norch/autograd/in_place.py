@@ -144,7 +144,7 @@ def write(
     if node.overwrites and base is not None:
         edges[0] = None  # the base's graph says what becomes of the old values
     node.edges = edges
-    node.input = (_copy(x, edges[0]) if node.reads_x() else None, *node.input[1:])
+    node.input = (_copy(x, edges[0]) if node.keeps_x() else None, *node.input[1:])
     stamp = write_clock.value
     try:
         check(kernel())

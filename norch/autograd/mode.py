@@ -56,17 +56,22 @@ def _decorated(function: F, enabled: bool, inference: bool | None = None) -> F:
         def generator(*args: Any, **kwargs: Any) -> Generator[object, object, object]:
             # the mode holds while the body runs, not while its caller does between two values
             body = function(*args, **kwargs)
+            step, sent = body.send, None
             try:
-                with _Context(enabled, inference):
-                    value = next(body)
                 while True:
-                    sent = yield value
                     with _Context(enabled, inference):
-                        value = body.send(sent)
+                        value = step(sent)
+                    try:
+                        step, sent = body.send, (yield value)
+                    except GeneratorExit:
+                        raise
+                    except BaseException as error:
+                        step, sent = body.throw, error
             except StopIteration as stop:
                 return stop.value
             finally:
-                body.close()
+                with _Context(enabled, inference):
+                    body.close()
 
         return cast(F, generator)
 
@@ -87,7 +92,9 @@ class set_grad_enabled(_Context):
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(mode if mode is True or mode is False else flag(mode, "set_grad_enabled: mode", numbers=True))
+        if mode is not True and mode is not False:
+            mode = flag(mode, "set_grad_enabled: mode", numbers=mode is not None)
+        super().__init__(mode)
         self._outer = state.enabled
         state.enabled = self.enabled  # at once: it may be used as a plain call
 

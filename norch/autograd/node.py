@@ -13,6 +13,7 @@ from weakref import WeakSet, ref
 
 from .. import operation
 from .._C import Number, lib, write_clock
+from ..guards import within
 from ..operation import mode, next_age, record, wrap
 from .hooks import HookHandle, HookMethods, Hooks, call_with_gradient, call_with_leaf, call_with_tuple
 from .saved import pack
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Gradients = Sequence[Optional["Tensor"]]  # one for each operand, None if it gets none
 Edge = Optional["Node"]  # where a gradient goes; None if nowhere
+_FOR_ALL = ((mode, {"asked": None}),)
 
 
 def _operand(index: int) -> property:
@@ -99,6 +101,10 @@ class Node(HookMethods):
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
         return self.keeps_input and not self.only_sizes
+
+    def keeps_x(self) -> bool:
+        """The same for any walk: one that the operation is a part of, as of a checkpoint, may ask for less."""
+        return self.reads_x() if mode.asked is None else within(_FOR_ALL, self.reads_x, (), {})
 
     x, y, z = _operand(0), _operand(1), _operand(2)
 

@@ -136,6 +136,7 @@ class ComposeTransform(Transform):
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
 
+
 def _expect_end(shape: Sequence[int], end: Size) -> Sequence[int]:
     """What comes before `end` in a shape. Raises ValueError if it does not end so."""
     if len(shape) < len(end):
@@ -232,6 +233,8 @@ class CatTransform(_SideBySide):
         return sum(self.lengths)
 
     def _parts(self, x: Tensor) -> Sequence[Tensor]:
+        if not -x.ndim <= self.dim < x.ndim:
+            raise ValueError(f"CatTransform: dimension {self.dim} is not one of shape {list(x.shape)}")
         if x.shape[self.dim] != self.length:
             raise ValueError(f"CatTransform: size {x.shape[self.dim]} in dimension {self.dim}, expected {self.length}")
         return x.split(self.lengths, self.dim)

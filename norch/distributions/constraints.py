@@ -247,6 +247,8 @@ class _Parts(Constraint):
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
         self.cseq, self.dim = [check_kind(c, Constraint, type(self).__name__[1:].lower()) for c in cseq], dim
+        if not self.cseq:
+            raise ValueError(f"{type(self).__name__[1:].lower()}: expected at least one constraint, got none")
         self.is_discrete = any(c.is_discrete for c in self.cseq)
         self.event_dim = max(c.event_dim for c in self.cseq)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from ..arguments import plain_number
 from ..functions.creation import arange, tensor
 from ..functions.promotion import finfo
 from ..functions.random import randn
@@ -80,7 +81,8 @@ class Wishart(ExponentialFamily):
     ) -> None:
         name, matrix = the_matrix("Wishart", covariance_matrix, precision_matrix, scale_tril)
         n = matrix.shape[-1]
-        count = df if isinstance(df, Tensor) else tensor(float(df), dtype=matrix.dtype, device=matrix.device)
+        df = df if isinstance(df, Tensor) else plain_number(df, "Wishart")
+        count = df if isinstance(df, Tensor) else tensor(df, dtype=matrix.dtype, device=matrix.device)
         batch = tuple((count.detach() + matrix.detach().sum((-1, -2))).shape)
         self.df = count.expand(batch)
         self.__dict__[name] = matrix.expand(*batch, n, n)
@@ -155,9 +157,7 @@ class Wishart(ExponentialFamily):
         self._check_value(value)
         df, n = self.df, self._event_shape[-1]
         trace = (self.precision_matrix * value.mT).sum((-1, -2))
-        return (
-            -df * self._half_log_det - (df / 2).mvlgamma(n) + (df - n - 1) / 2 * slogdet(value).logabsdet - trace / 2
-        )
+        return -df * self._half_log_det - (df / 2).mvlgamma(n) + (df - n - 1) / 2 * slogdet(value).logabsdet - trace / 2
 
     def entropy(self) -> Tensor:
         df, n = self.df, self._event_shape[-1]

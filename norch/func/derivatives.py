@@ -78,9 +78,12 @@ def _outputs(returned: Any, name: str) -> tuple[Tensors, Any]:
     return leaves, spec
 
 
-def _called(func: Function, args: Any, kwargs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """(value, aux), of which aux is None without has_aux."""
+def _called(func: Function, args: Any, kwargs: Any, has_aux: bool, name: str, variables: Tensors) -> tuple[Any, Any]:
+    """(value, aux), of which aux is None without has_aux. Raises RuntimeError if a variable is written to."""
+    nodes = list(map(edge, variables))
     returned = func(*args, **kwargs)
+    if any(edge(x) is not node for x, node in zip(variables, nodes)):
+        raise RuntimeError(f"{name}: the function writes to what it is differentiated by; write to a clone of it")
     if not has_aux:
         return returned, None
     if not isinstance(returned, tuple) or len(returned) != 2:
@@ -122,7 +125,7 @@ def grad_and_value(func: Function, argnums: int | tuple[int, ...] = 0, has_aux: 
         outer = is_grad_enabled()
         with enable_grad():
             chosen, variables = _variables(_chosen(args, argnums, "grad"), "grad")
-            value, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "grad")
+            value, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "grad", variables)
             if not isinstance(value, Tensor) or value.numel() != 1 or value.ndim:
                 shape = list(value.shape) if isinstance(value, Tensor) else type(value).__name__
                 raise RuntimeError(f"grad: expected the function to return a scalar tensor, got {shape}")
@@ -166,7 +169,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     outer = is_grad_enabled()
     with enable_grad():
         values, variables = _variables(primals, "vjp")
-        returned, aux = _called(func, values, {}, has_aux, "vjp")
+        returned, aux = _called(func, values, {}, has_aux, "vjp", variables)
         outputs, spec = _outputs(returned, "vjp")
 
     def product(*cotangents: Any) -> Any:
@@ -201,7 +204,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     outer = is_grad_enabled()
     with enable_grad():
         values, variables = _variables(primals, "jvp")
-        returned, aux = _called(func, values, {}, has_aux, "jvp")
+        returned, aux = _called(func, values, {}, has_aux, "jvp", variables)
         outputs, spec = _outputs(returned, "jvp")
         tracked = [y for y in outputs if y.requires_grad]
         weights = [y.detach().zeros_like().requires_grad_() for y in tracked]
@@ -241,7 +244,7 @@ def jacrev(func: Function, argnums: int | tuple[int, ...] = 0, *, has_aux: bool 
         outer = is_grad_enabled()
         with enable_grad():
             chosen, variables = _variables(_chosen(args, argnums, "jacrev"), "jacrev")
-            returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "jacrev")
+            returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "jacrev", variables)
             outputs, spec = _outputs(returned, "jacrev")
             form = tree_flatten(chosen)[1]
             parts = [tree_unflatten(_jacobians(y, variables), form) for y in outputs]

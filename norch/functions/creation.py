@@ -372,6 +372,7 @@ def range_(
     end: float | None = None,
     step: float = 1,
     *,
+    out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | None = None,
     requires_grad: bool = False,
@@ -390,8 +391,8 @@ def range_(
         raise RuntimeError(f"range: expected finite numbers, got {start} and {end}")
     if not step or (end - start) / step < 0:
         raise ShapeError(f"range: no steps of {step} lead from {start} to {end}")
-    places = arange(int((end - start) / step) + 1, dtype=floating(dtype), device=device)
-    return leaf(places * step + start, requires_grad)
+    places = arange(int((end - start) / step) + 1, dtype=floating(dtype, out), device=device)
+    return leaf(into(out, places * step + start, "range"), requires_grad)
 
 
 def _steps_between(first: float, last: float, hop: float, whole: bool) -> int:

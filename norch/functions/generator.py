@@ -49,6 +49,12 @@ class Generator:
         self.device = _device(device)
         self._state = _state(67280421310721)  # the default seed of PyTorch's generators
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_state": tuple(self._state)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _state=_state(*state["_state"]))
+
     def __repr__(self) -> str:
         return f"Generator(device={str(self.device)!r}, seed={self.initial_seed()})"
 

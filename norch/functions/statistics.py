@@ -14,6 +14,7 @@ from ..autograd.derivatives.statistics import (
     SlopesBackward,
     TrapezoidBackward,
 )
+from ..given import type_name
 from ..methods.reductions import spread_and_mean
 from ..methods.statistics import histogram_of
 from ..operation import check_floating, check_tensor, recorded, wrap
@@ -253,6 +254,8 @@ def histogramdd(
     if x.ndim < 2:
         raise RuntimeError(f"histogramdd: expected at least two dimensions, got shape {list(x.shape)}")
     points = x.reshape(-1, x.shape[-1])
+    if not isinstance(bins, (int, list, tuple)):
+        raise TypeError(f"histogramdd: expected a number, or a list of numbers or of edges, got {type_name(bins)}")
     given = [bins] * points.shape[1] if isinstance(bins, int) else list(bins)
     if len(given) != points.shape[1]:
         raise RuntimeError(f"histogramdd: expected bins for {points.shape[1]} dimensions, got {len(given)}")

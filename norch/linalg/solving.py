@@ -232,7 +232,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Out = None) -> Tensor
     if not left:
         a, b = a.mT, b.mT
     x = solved(a, b)
-    return into(out, x.squeeze(-1) if vector else x if left else x.mT, "linalg.solve")
+    return into(out, own(x.squeeze(-1) if vector else x if left else x.mT), "linalg.solve")
 
 
 def _pair(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor, bool]:
@@ -240,6 +240,8 @@ def _pair(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor, 
     a, b = check_matrices(name, A, square=True), check_real(name, B)
     if a.dtype is not b.dtype:
         raise RuntimeError(f"{name}: expected one dtype, got {a.dtype} and {b.dtype}")
+    if not b.ndim:
+        raise ShapeError(f"{name}: expected a vector or matrices, got shape []")
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and list(b.shape) == list(a.shape[:-1]))
     if vector and not left:
         raise ShapeError(f"{name}: vectors are solved for from the left, got shape {list(b.shape)}")
@@ -298,7 +300,7 @@ def solve_triangular(
     triangle = a.triu(offset) if upper else a.tril(-offset)
     if unitriangular:
         triangle = triangle + eye(a.shape[-1], dtype=a.dtype, device=a.device)
-    x = substituted(triangle, b, upper) if left else substituted(triangle.mT, b.mT, not upper).mT
+    x = substituted(triangle, b, upper) if left else own(substituted(triangle.mT, b.mT, not upper).mT)
     return into(out, x, "linalg.solve_triangular")
 
 

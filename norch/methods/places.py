@@ -142,7 +142,7 @@ def put(x: Tensor, place: Places | AtIndices, values: Any, how: int = REPLACE) -
         return result
     place = place.kept()
     node = _node(place, how)(x, values, place, how)
-    if not node.reads_x():
+    if not node.keeps_x():
         node.input = (None, values)
     return record(result, node, (x._edge, values._edge))
 

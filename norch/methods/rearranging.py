@@ -159,7 +159,7 @@ class RearrangingMethods:
         dim = dim if axis is None else axis
         line = self.reshape(-1) if dim is None else self
         axis = axis_of(line, 0 if dim is None else dim, "repeat_interleave")
-        if isinstance(repeats, operation.Tensor) and repeats.numel > 1:
+        if isinstance(repeats, operation.Tensor) and repeats.numel != 1:
             if repeats.ndim != 1 or repeats.shape[0] != (line.shape[axis] if line.ndim else 1):
                 raise RuntimeError(
                     f"repeat_interleave: expected a number for each of {line.shape[axis] if line.ndim else 1} "

@@ -13,6 +13,7 @@ from typing import Any, Mapping, Sequence, Union
 from ..autograd import no_grad
 from ..files import File, written
 from ..functions.joining import cat
+from ..given import given
 from ..guards import Guard
 from ..nn.module import Module
 from ..tensor import Tensor
@@ -68,6 +69,8 @@ def export(
     """
     if not export_params:
         raise ValueError("onnx.export: export_params=False is not supported: the parameters are part of the file")
+    if not isinstance(dynamic_axes, (dict, type(None))):
+        raise TypeError(f"onnx.export: expected dynamic_axes as a dictionary, got {given(dynamic_axes)}")
     args = args if isinstance(args, tuple) else (args,)
     graph = Graph(max(opset_version or 20, 20))
     inputs = [*_tensors(args), *_tensors(kwargs or {})]

@@ -100,7 +100,7 @@ def rms(x: Tensor) -> Tensor:
 
 def mixed(state: State, name: str, new: Tensor, share: Tensor | float) -> Tensor:
     """The running mean of this name, which takes `share` of the new value."""
-    state[name] = state[name].lerp(new, share)
+    state[name] = state[name].lerp(new, share).to(new.dtype)  # beside a scalar the share's float64 counts
     return cast(Tensor, state[name])
 
 

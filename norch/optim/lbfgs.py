@@ -170,5 +170,5 @@ class LBFGS(Optimizer):
         offset = 0
         for parameter in self.parameters:
             part = direction[offset : offset + parameter.numel()]
-            parameter += length * part.reshape(parameter.shape)
+            parameter.add_(part.reshape(parameter.shape), alpha=length)  # which rounds once
             offset += parameter.numel()

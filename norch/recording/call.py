@@ -268,8 +268,9 @@ class Call:
             edges = [self.leaves[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
 
             def run(gradients: list[Any]) -> Any:
-                present = [(x, g) for x, g in zip(inner, gradients) if g is not None]
-                return grad([x for x, _ in present], targets, [g for _, g in present], allow_unused=True)
+                kept = [g is not None for g in gradients]
+                present = list(compress(inner, kept)), targets, list(compress(gradients, kept))
+                return grad(*present, retain_graph=True, allow_unused=True)  # release() lets go of it
 
             ReplayedBackward(edges, outer, run)
             for i, x in zip(outcome.alive, outer):

@@ -173,7 +173,7 @@ class Program:
         results: list[Any] = []
         while status := lib.replay_program(self.handle, self.guards, arguments, results):
             if status < 0:
-                self._fail()
+                self._fail(results, arguments)
             if not self._follows(status):
                 return MISS
             keeps_gradients = keeps_gradients and status != _GRADIENT_IS_SHARED
@@ -269,12 +269,17 @@ class Program:
                 parts[i] = wrap(handle)
         return parts
 
-    def _fail(self) -> None:
-        """Raise the error of a kernel. Gradients that may have been half written are gone."""
-        if lib.program_failed_late(self.handle):
-            for node in self.changed:
-                node.grad = None
-        raise_error()
+    def _fail(self, results: list[Any], arguments: tuple[Any, ...]) -> None:
+        """Raise the error of a kernel. Gradients that are complete are there, those that are half written are gone."""
+        try:
+            raise_error()
+        finally:
+            for k, node in enumerate(self.changed):
+                if written := lib.program_written(self.handle, 0, k):
+                    node.grad = self.gradients[k] if written == 2 else None
+            for i, k in self.outcome.input_gradients:
+                if k < len(results) and lib.program_written(self.handle, 1, k) == 2:
+                    add_gradient(arguments[i], wrap(results[k]))
 
     # ---- What may change between replays ------------------------------------------------------------------------
 

@@ -138,6 +138,13 @@ def pass_on(node: Node, argument: Tensor) -> None:
     if node.is_leaf:
         if node.grad is not None:
             add_gradient(argument, node.grad)
+        if node.hooks:  # what the function registered is the argument's
+            behind: Any = argument._edge
+            if behind.hooks:
+                behind.hooks.update(node.hooks)
+            else:
+                behind.hooks = node.hooks
+            node.hooks = None
         node.__class__, node.edges, node.result, node.grad = PassOn, (argument._edge,), None, None
 
 

@@ -116,15 +116,17 @@ class _Part:
         kinds: list[tuple[Any, ...]] = []
 
         def keep(x: Tensor) -> Tensor:
+            stops = (self.early_stop if _settings.early_stop is None else _settings.early_stop) or not self.ended
             if len(kinds) == len(self.kinds):
+                if stops:  # a write that was stopped packs once more, as it must not be left half done
+                    raise _Stop
                 raise CheckpointError(
                     "checkpoint: the function saves more tensors when it is computed again than the "
                     f"{len(kinds)} of forward"
                 )
             kept = self.found[len(kinds)] = x.detach()
             kinds.append(_kind_of(x))
-            stops = self.early_stop if _settings.early_stop is None else _settings.early_stop
-            if (stops or not self.ended) and len(kinds) == len(self.kinds):
+            if stops and len(kinds) == len(self.kinds):
                 raise _Stop
             return kept
 
@@ -166,8 +168,9 @@ class _Argument(_SavedTensor):
         return isinstance(self.value, Tensor) and _lib.written_at(self.value._ptr) > self.stamp
 
     def again(self) -> Tensor:
-        """The argument for the second run. Raises RuntimeError if it was changed since."""
-        return self.tensor("checkpoint").detach().requires_grad_(self.requires_grad)
+        """The argument, in its graph, for the second run. Raises RuntimeError if it was changed since."""
+        x = self.tensor("checkpoint")
+        return x if x.requires_grad == self.requires_grad else x.detach().requires_grad_(self.requires_grad)
 
 
 def _again(x: Any) -> Any:

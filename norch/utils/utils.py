@@ -52,5 +52,7 @@ def clear_gradient(tensor: Tensor, set_to_none: bool) -> None:
     """Forget the tensor's gradient, or fill it with zeros if `set_to_none` is False."""
     if set_to_none or tensor.grad is None:
         tensor.grad = None
-    else:
-        tensor.grad = tensor.grad.zeros_like()
+        return
+    if tensor.grad.requires_grad:
+        tensor.grad = tensor.grad.detach_() if tensor.grad._base is None else tensor.grad.detach()
+    tensor.grad.zero_()  # in place, as others may hold it, or the memory that it is a part of

@@ -36,6 +36,7 @@ BATCH = 500  # programs of one child process
 PROGRESS = 10_000  # programs, after which it tells how many ran
 HANG = 120  # seconds that one program may take, with those that make it short
 CASES = 1500  # programs of a short attack
+TOLD = 600  # characters of a difference
 
 
 Outcome = tuple[dict[str, int], str, str]  # what was tried, the kind of what was found, and the finding
@@ -130,7 +131,7 @@ def attempted(seed: str, seen: set[str]) -> Outcome:
     if reason or label in seen:
         return {**tried, f"differences ({reason or 'found before'})": 1}, "", ""
     start = "  import norch as lib; from math import inf, nan"
-    return tried, label, "\n".join([f"program {seed}: {found}", start, *(f"  {x}" for x in lines)])
+    return tried, label, "\n".join([f"program {seed}: {found[:TOLD]}", start, *(f"  {x}" for x in lines)])
 
 
 def main(text: str, attempt: Attempt) -> None:

@@ -56,6 +56,41 @@ def test_a_label_out_of_range():
     assert seen[0] == seen[1]
 
 
+def test_gradients_that_came_before_an_error_are_there():
+    seen = []
+    for how in (lambda function: function, norch.compile):
+        p, found = nn.Parameter([1.0, 2.0, 3.0]), []
+
+        @how
+        def step(x, places, p=p):
+            (p * x * x).sum().backward()
+            return x.detach()[places]
+
+        for place in (0, 1, 2, 0, 7, 1, 8, 2):
+            for x in (norch.ones(3, requires_grad=True), norch.ones(3, requires_grad=True) * 2):
+                try:
+                    step(x, norch.tensor([place]))
+                except IndexError:
+                    found.append("IndexError")
+                found.append((p.grad.tolist(), x.grad is not None and x.grad.tolist()))
+        seen.append(found)
+        assert how is not norch.compile or step.programs
+    assert seen[0] == seen[1]
+
+
+def test_a_recorded_call_keeps_its_graph_if_backward_retains_it():
+    for _ in range(2):
+        square = norch.compile(lambda x: (x * x).sum())
+        for call in range(4):
+            x = norch.ones(2, requires_grad=True)
+            y = square(x)
+            y.backward(retain_graph=True)
+            y.backward()
+            assert x.grad.tolist() == [4.0, 4.0], call
+            with pytest.raises(RuntimeError, match="freed"):
+                y.backward()
+
+
 def test_every_allocation_of_a_replay_fails_in_turn():
     function, model, optimizer = classifier()
     expected, model_2, optimizer_2 = classifier(False)

@@ -69,3 +69,25 @@ def test_hooks_that_change_something_else():
             return World(model, lambda i: (norch.randn(4, 3),), lambda: (seen[:], state_of(model)), after=after)
 
         beside_eager(make)
+
+
+@pytest.mark.filterwarnings("ignore:norch.compile")
+def test_a_hook_of_an_argument_is_called_behind_a_step():
+    seen = []
+    for how in (lambda function: function, norch.compile):
+        found = []
+
+        @how
+        def function(x, found=found):
+            x.register_hook(lambda gradient: found.append(gradient.tolist()))
+            norch.optim.SGD([x], lr=0.5).step()  # which asks for its gradient
+            (x * x).sum().backward()
+
+        for _ in range(4):
+            x = norch.ones(2, requires_grad=True)
+            x.grad = norch.ones(2)
+            function(x)
+            (x * 3).sum().backward()
+            found.append(x.grad.tolist())
+        seen.append(found)
+    assert seen[0] == seen[1] and len(seen[0]) == 12

@@ -14,6 +14,7 @@ from ...operation import wrap
 from ...packing import counting
 from ...types import bool_
 from ..node import Gradients, Node
+from .joining import cat
 
 if TYPE_CHECKING:
     from ...forward_declarations import AtIndices, Places, Tensor
@@ -260,7 +261,7 @@ class CumprodBackward(Node):
 
 
 class LogcumsumexpBackward(Node):
-    """y_j = log(exp(x_0) + ... + exp(x_j)): dy_j/dx_i = exp(x_i - y_j) for j >= i, summed as logarithms"""
+    """y_j = log(exp(x_0) + ... + exp(x_j)): dy_j/dx_i = exp(x_i - y_j) for j >= i, whose factors are at most 1"""
 
     saves_output = True
 
@@ -269,18 +270,17 @@ class LogcumsumexpBackward(Node):
         self.axis = axis
 
     def backward(self, gradient: Tensor) -> Gradients:
+        """exp(x_i - y_i) s_i with the sums s_i = g_i + exp(y_i - y_(i+1)) s_(i+1), which double in each round."""
         dtype, x, y = self.x.dtype, self.x, self.output
         if not x.ndim:
             return [gradient]
         if dtype.itemsize < 4:  # exp() of a logarithm that was rounded to 16 bits has a digit or none
             x, gradient = x.float(), gradient.float()
             y = x.logcumsumexp(self.axis)
-        return [(self._sums(gradient, x, y) - self._sums(-gradient, x, y)).to(dtype)]
-
-    def _sums(self, gradient: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        """What the positive gradients add up to, and those that are NaN."""
-        some = (gradient <= 0).logical_not().logical_and(y.detach() != -math.inf)
-        logs = some._choose(some._choose(gradient, 1.0).log() - some._choose(y, 0.0), -math.inf)
-        sums = logs.flip(self.axis).logcumsumexp(self.axis).flip(self.axis)
-        none = (x.detach() == -math.inf).logical_or(sums.detach() == -math.inf)
-        return none._choose(0.0, none._choose(0.0, sums + x).exp())
+        sums, count, step = gradient, x.shape[self.axis], 1
+        while step < count:
+            (first, last), (low, _) = (z.split([count - step, step], self.axis) for z in (sums, y))
+            rest, high = (z.narrow(self.axis, step, count - step) for z in (sums, y))
+            sums = cat([first + rest * (low == high)._choose(0.0, low - high).exp(), last], self.axis)
+            step *= 2
+        return [((x == -math.inf)._choose(0.0, sums * (x - y).exp())).to(dtype)]

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -211,27 +212,33 @@ Results* cholesky_tensor(Tensor* tensor) {
 
 // ---- QR, by Householder's reflections 1 - tau v v^T ------------------------------------------------------------------
 
+template <class T> static const T TINY = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+
 // Columns first to last: v below the diagonal, where it is 1, and R on and above it.
 template <class T>
 static void reflect_panel(T* a, int64_t rows, int64_t n, int64_t first, int64_t last, T* tau) {
     T sums[PANEL];
     for (int64_t j = first; j < last; j++) {
         T largest = 0;
-        const T head = a[j * n + j];
         double squares = 0;
         for (int64_t i = j + 1; i < rows; i++)
             if (const T size = std::abs(a[i * n + j]); !(size <= largest)) largest = size;
-        for (int64_t i = j + 1; i < rows && largest != 0; i++) {
+        tau[j] = 0;
+        if (largest == 0) continue;
+        // What is left of columns that depend on each other: 1 / (head - corner) must not overflow.
+        const T up = std::max(largest, std::abs(a[j * n + j])) < TINY<T> ? 1 / TINY<T> : 1;
+        for (int64_t i = j; i < rows && up != 1; i++) a[i * n + j] *= up;
+        largest *= up;
+        const T head = a[j * n + j];
+        for (int64_t i = j + 1; i < rows; i++) {
             const double part = a[i * n + j] / largest;  // so that no square overflows
             squares += part * part;
         }
-        tau[j] = 0;
-        if (largest == 0) continue;
         const T length = T(std::hypot(double(head), largest * std::sqrt(squares))),
                 corner = head > 0 ? -length : length;
         tau[j] = (corner - head) / corner;
         const T scale = 1 / (head - corner);
-        a[j * n + j] = corner;
+        a[j * n + j] = corner / up;
         for (int64_t k = j + 1; k < last; k++) sums[k - first] = a[j * n + k];
         for (int64_t i = j + 1; i < rows; i++) {
             const T v = a[i * n + j] *= scale;

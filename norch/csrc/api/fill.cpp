@@ -280,8 +280,10 @@ Tensor* multinomial_tensor(Tensor* tensor, int64_t count, int32_t replacement, u
                     zero = taken(number_tensor(0, 0, INT64));
         done(expect_range(weights.tensor, 0, DBL_MAX, false, RUNTIME_ERROR,
                           "multinomial: expected finite weights that are not negative"));
-        if (count < 1 || !x.size)
+        if (count < 1 || !shape[1] || (!replacement && count > shape[1]))
             fail(RUNTIME_ERROR, "multinomial: cannot draw {} indices from weights of shape {}", count, shape_text(x));
+        const int64_t drawn[] = {shape[0], count};
+        if (!shape[0]) return new_tensor(drawn, 2, INT64, x.device);
         int64_t axis = 1;
         const Owned is_positive = taken(gt_tensor(weights.tensor, zero.tensor)),
                     counts = taken(sum_tensor(is_positive.tensor, &axis, 1, false));

@@ -256,21 +256,29 @@ int triangle_into(Tensor* out, Tensor* tensor, int64_t diagonal, int32_t upper) 
     });
 }
 
+// How many elements of a matrix lie on and below a diagonal: rows that grow, and rows that are full
+static int64_t places_below(int64_t rows, int64_t columns, int64_t diagonal) {
+    const int64_t first = std::clamp<int64_t>(-diagonal, 0, rows), full = std::clamp(columns - diagonal, first, rows);
+    const double growing = double(full - first) * double(first + full + 2 * diagonal + 1) / 2,
+                 all = growing + double(rows - full) * double(columns);
+    if (all > double(int64_t(1) << 59)) fail(MEMORY_ERROR, "{} elements are too many", all);
+    return int64_t(growing) + (rows - full) * columns;
+}
+
 Tensor* triangle_places_tensor(int64_t rows, int64_t columns, int64_t diagonal, int32_t upper) {
     return build([&] {
         refuse_recording("the places of a triangle are counted on the host");
         diagonal = std::clamp(diagonal, -rows, columns);
-        // The columns of row i: from `first` up to, but without, `last`
-        const auto first = [&](int64_t i) { return upper ? std::clamp<int64_t>(i + diagonal, 0, columns) : 0; };
-        const auto last = [&](int64_t i) {
-            return upper ? columns : std::clamp<int64_t>(i + diagonal + 1, 0, columns);
-        };
-        int64_t shape[] = {2, 0};
-        for (int64_t i = 0; i < rows; i++) shape[1] += last(i) - first(i);
+        const int64_t shape[] = {
+            2, upper ? places_below(columns, rows, -diagonal) : places_below(rows, columns, diagonal)};
         Owned result = new_tensor(shape, 2, INT64, 0);
         int64_t *row = static_cast<int64_t*>(result->data), *column = row + shape[1];
-        for (int64_t i = 0; i < rows; i++)
-            for (int64_t j = first(i); j < last(i); j++) *row++ = i, *column++ = j;
+        for (int64_t i = upper ? 0 : std::max<int64_t>(0, -diagonal);
+             row < static_cast<int64_t*>(result->data) + shape[1]; i++) {
+            const int64_t first = upper ? std::max<int64_t>(0, i + diagonal) : 0,
+                          last = upper ? columns : std::min(columns, i + diagonal + 1);
+            for (int64_t j = first; j < last; j++) *row++ = i, *column++ = j;
+        }
         return result;
     });
 }

@@ -45,8 +45,9 @@ API Tensor* program_gradient(Program* program, int32_t number);  // a new tensor
 API int32_t gradient_is_free(Program* program, int32_t number);  // whether no other tensor shares its memory
 API void set_program_options(Program* program, int32_t call, const char* options);
 API void set_program_generator(Program* program, uint64_t* before, uint64_t* state);
-API int32_t program_failed_late(Program* program);  // whether gradients were written before the last failure
-API void release_program(Program* program);         // after a fork: whoever replayed is not here
+// Before the last failure: 0 if nothing was written to a gradient, or a result, 1 if something was, 2 if all was
+API int32_t program_written(Program* program, int32_t is_result, int32_t number);
+API void release_program(Program* program);  // after a fork: whoever replayed is not here
 API int32_t program_steps(Program* program, int32_t backward);
 API int64_t program_bytes(Program* program, int32_t backward);  // of the blocks that it works in
 API int step_of_program(Program* program, int32_t backward, int32_t number, StepShown* shown);

@@ -223,7 +223,13 @@ int replay_program(Program* program, PythonObject* noted, PythonObject* argument
             saved = program->saved_block;
         else if (program->saved_bytes)
             saved = block.add(program->saved_bytes, program->device);
-        run_phase(*program, program->forward, saved, made);
+        program->failed_at = program->forward.begin;
+        try {
+            run_phase(*program, program->forward, saved, made);
+        } catch (...) {
+            append_tensors(results, made);  // gradients of arguments may be among them
+            throw;
+        }
         if (!append_tensors(results, made)) return;
         if (has_backward && !append_saved(results, saved_of(*program, saved))) return;
         outcome = REPLAYED;
@@ -312,13 +318,14 @@ void set_program_generator(Program* program, uint64_t* before, uint64_t* state) 
         if (draw->state == before) draw->state = state;
 }
 
-int32_t program_failed_late(Program* program) {
-    for (const Slot& gradient : program->gradients)
-        for (int32_t s = 0; s < program->failed_at; s++)
-            for (const StepOperand& operand : program->recording.steps[size_t(s)]->operands)
-                if (operand.slot >= 0 && program->recording.slots[size_t(operand.slot)].memory == gradient.memory)
-                    return true;
-    return false;
+int32_t program_written(Program* program, int32_t is_result, int32_t number) {
+    const int32_t memory = (is_result ? program->forward.results : program->gradients)[size_t(number)].memory;
+    int32_t before = 0, after = 0;
+    for (int32_t s = program->forward.begin; s < program->forward.end; s++)
+        for (const StepOperand& operand : program->recording.steps[size_t(s)]->operands)
+            if (operand.written && program->recording.slots[size_t(operand.slot)].memory == memory)
+                (s < program->failed_at ? before : after)++;
+    return !before ? 0 : after ? 1 : 2;
 }
 void release_program(Program* program) { program->busy = false; }
 

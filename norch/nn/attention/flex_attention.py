@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from ...functions.creation import arange
 from ...given import given
+from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import bool_
 from ..functional.attention import scaled_dot_product_attention
@@ -66,7 +67,8 @@ def flex_attention(
         if not isinstance(x, Tensor) or x.ndim != 4:
             raise ValueError(f"flex_attention: {name} is {given(x)}, expected a tensor of 4 dimensions")
     shape = *query.shape[:3], key.shape[2]
-    mask = None if block_mask is None else _dense(block_mask.mask_mod, shape, query.device)
+    mask_mod = None if block_mask is None else check_kind(block_mask, BlockMask, "flex_attention").mask_mod
+    mask = None if mask_mod is None else _dense(mask_mod, shape, query.device)
     if score_mod is None and not return_lse:
         return scaled_dot_product_attention(query, key, value, mask, scale=scale, enable_gqa=enable_gqa)
     if enable_gqa:

@@ -36,9 +36,13 @@ OutputSize = Union[int, Sequence[Optional[int]], None]  # None: the size of the 
 def adaptive_avg_pool1d(input: Tensor, output_size: OutputSize) -> Tensor:
     """Averages over windows that divide [N, C, length] or [C, length] evenly; otherwise as `adaptive_avg_pool2d`.
 
+    Raises TypeError for None as the size.
+
     >>> F.adaptive_avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
     tensor([[[2., 6.]]])
     """
+    if output_size is None:
+        raise TypeError("adaptive_avg_pool1d: expected a size, got None")
     return _adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
 
 

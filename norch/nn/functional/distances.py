@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...arguments import broadcast_shapes, flags, one_size
+from ...arguments import broadcast_shapes, flags, one_size, plain_number
 from ...autograd import no_grad
 from ...autograd.derivatives import by_formula
 from ...functions.promotion import result_type
@@ -61,6 +61,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     tensor([5.0000])
     """
     check_tensors("pairwise_distance", x1, x2)
+    p = plain_number(p, "pairwise_distance")
     return (x1 - x2 + eps).norm(p, -1, keepdim) if keepdim else p_distance(x1, x2, p, eps)
 
 

@@ -185,7 +185,10 @@ def _derive_class(module: Module) -> None:
             setattr(type(other), name, _property(name))
         return other
 
-    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"__deepcopy__": copied})
+    def refused(self: Module, protocol: Any) -> None:
+        raise RuntimeError(f"a parametrized {cls.__name__} cannot be pickled: save its state_dict() instead")
+
+    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"__deepcopy__": copied, "__reduce_ex__": refused})
 
 
 def _property(name: str) -> property:

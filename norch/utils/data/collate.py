@@ -11,6 +11,7 @@ from ...functions.creation import tensor
 from ...functions.joining import cat, stack
 from ...given import given
 from ...methods.interop import as_tensor
+from ...operation import check_kind, own
 from ...tensor import Tensor
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def collate(batch: Iterable[Any], *, collate_fn_map: FunctionMap | None = None) 
     if not samples:
         raise ValueError("default_collate was given an empty batch, expected at least one sample")
     first = samples[0]
-    functions = collate_fn_map or {}
+    functions = check_kind(collate_fn_map or {}, dict, "collate")
     function = functions.get(type(first)) or next((f for kind, f in functions.items() if isinstance(first, kind)), None)
     if function is not None:
         return function(samples, collate_fn_map=collate_fn_map)
@@ -110,7 +111,9 @@ def _stacked(tensors: Sequence[Tensor]) -> Tensor:
         if not isinstance(x, Tensor) or x.shape != shape:
             found = list(x.shape) if isinstance(x, Tensor) else given(x)
             raise ShapeError(f"default_collate: samples of shape {list(shape)} and {found}, expected one shape")
-    return cat(tensors).reshape(len(tensors), *shape) if shape else stack(tensors)  # faster than a view for each
+    if not shape:
+        return stack(tensors)
+    return own(cat(tensors).reshape(len(tensors), *shape))  # faster than a view for each
 
 
 # ---- A function for each type, under PyTorch's names -----------------------------------------------------------------

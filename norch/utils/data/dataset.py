@@ -103,6 +103,7 @@ class TensorDataset(Dataset):
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"TensorDataset was given {no_tensor(tensor)}")
+        for tensor in tensors:
             if tensor.ndim == 0 or tensor.shape[0] != tensors[0].shape[0]:
                 shapes = ", ".join(str(list(t.shape)) for t in tensors)
                 raise ShapeError(f"TensorDataset: tensors of shapes {shapes}, expected one length for all")

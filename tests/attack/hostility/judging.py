@@ -8,6 +8,7 @@ import os
 import re
 import struct
 import traceback
+import warnings
 from typing import Any
 
 import norch
@@ -88,6 +89,8 @@ class State:
         norch.set_default_device(self.device)
         norch.set_num_threads(settings["threads"])
         norch.autograd.set_detect_anomaly(False)
+        warnings.resetwarnings()  # which an example may have set, too
+        warnings.simplefilter("ignore")
 
     def damage(self) -> str | None:
         """What is wrong with a computation that has nothing to do with the call."""

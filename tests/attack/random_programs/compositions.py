@@ -6,6 +6,7 @@ from __future__ import annotations
 
 D, U, S = "lib.distributions", "lib.nn.utils", "lib.optim.lr_scheduler"
 FUNC = "lib.func"
+AGAIN, NOT = "lib.utils.checkpoint.checkpoint", "use_reentrant=False"
 
 COMPOSITIONS = f"""
 {{x}}.div_({{like}}, rounding_mode={{rounding}})
@@ -59,6 +60,9 @@ lib.gather({{x}}.detach(), {{dim}}, {{everywhere}}, out=lib.empty(0, dtype={{x}}
 {{new}} = {FUNC}.grad(lambda t: (t.sin().sum(), t * 2), has_aux=True)({{f}})
 {{new}} = {FUNC}.vjp(lambda s, t: (s * t, s.exp()), {{f}}, {{same}})[1]((lib.ones_like({{f}}), lib.ones_like({{f}})))
 {{new}} = {FUNC}.jvp({FUNC}.grad(lambda t: (t ** 3).sum()), ({{f}},), (lib.ones_like({{f}}),))
+{{new}} = {AGAIN}(lambda t: (t * 2).mul_({{number}}), {{g}}, {NOT})
+{{new}} = {AGAIN}(lambda t: (t * 2).mul_({{like_tensor}}).sin_(), {{g}}, {NOT})
+{{new}} = {AGAIN}(lambda t: lib.autograd.grad((t ** 3).sum(), {{g}}, create_graph=True)[0], {{g}} * 2, {NOT})
 {{new}} = {FUNC}.functionalize(lambda t: t.clone().add_(1).view(-1))({{f}})
 {{new}} = {{owner}}.view_as({{owner}}); {{new}}.register_hook(lambda g: g.detach() * 0.5); {{new}} = {{new}}.sin()
 {{new}} = {{g}} * 2; {{new}}.register_hook(lambda g: g ** 2); ({{new}} * {{new}}).sum().backward(create_graph=True)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS, OF_SURROUNDINGS
 from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
-from .execution import run, unneeded
+from .execution import ends, run, unneeded, without
 from .questions import (
     as_float64,
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
     eigenvalues_meet,
+    gradients_meet,
     has_no_elements,
     meets_infinity,
     norch_spreads_nan,
@@ -21,6 +22,7 @@ from .questions import (
     overlaps,
     pairs_of,
     permuted,
+    pivot_is_rounding,
     rank_is_rounding,
     rounded_otherwise,
     rounding_beside_0,
@@ -60,10 +62,16 @@ CAUSES: list[tuple[str, str, str]] = [
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"add_param_group", "'sum'", "torch's Adagrad has no state for parameters that come later, and fails at a step"),
     (r"diff\(", "is_leaf|requires_grad", "of no elements torch's diff gives the tensor itself"),
+    (r"cholesky_inverse\(", "shares memory", "torch's inverse lies in columns, so that its transpose needs no copy"),
+    (
+        r"(save_on_cpu|saved_tensors_hooks).*vander\(",
+        "elements",
+        "torch's vander writes in place to what a hook has packed",
+    ),
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (
         r"dropout[123]d\(|Dropout[123]d",
-        "shape|dimension|is_leaf",
+        r"shape|dimension|is_leaf|\.grad ",
         "a dropout that drops nothing returns its input, torch's a view of what has no batch",
     ),
     (
@@ -94,7 +102,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "torch's derivative of instance_norm misreads a gradient in another order of memory: its own gradcheck fails",
     ),
     (
-        r"\.data = ",
+        r"\.data = |\.set_\(",
         "requires_grad|is_leaf|require gradients",
         "a view that was given other memory by `.data =` is no view any more",
     ),
@@ -116,7 +124,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     """Why a difference after the last of these statements is right, None if nothing says so."""
     whole = "\n".join(lines)
     if found.startswith("norch computes") and "modified by an inplace operation" in found:
-        if unneeded([line for line in lines if "lib.func." not in line], explained):  # which know no saved copies
+        bare = [re.sub(r"^with lib\.autograd\.graph\.\w+\(.*?\): ", "", line) for line in lines]
+        if unneeded([line for line in bare if "lib.func." not in line], explained):  # which know no saved copies
             return GAVE_UP + "torch saved a value that norch does not need"
     if hooked := re.match(r"at the end (v\d+): \[\d\] (elements|shape)", found):
         if f"register_hook({hooked[1]}.append)" in whole:
@@ -130,7 +139,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
     if re.search(r"\.grad elements.*torch has .*inf", found) and re.search(r"binary_cross_entropy\(|BCELoss", whole):
         return "the loss has bounded logarithms; torch's gradient of a target has others"
-    if "elements" in found and variance_is_rounding(lines):
+    if re.search(r"elements|v\d+: [\d.]+e-\d+, torch has 0\.0", found) and variance_is_rounding(lines):
         return "the variance of equal numbers: 0, or what rounding leaves"
     close = 0.1 if "float16" in whole else 1e-6
     derived = ".grad" in found or "step()" in lines[-1] or DERIVED.search(lines[-1])
@@ -143,12 +152,19 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "a view cannot be detached in place" in found and (told := re.search(r"(v\d+)(?:\.detach_\(|\)$)", lines[-1])):
         if re.search(rf"^{told[1]} = lib\.(autograd\.grad\(.*create_graph|func\.)", whole, re.M):
             return REFUSED + "a gradient that a rule computes as a view"
+    if ".grad elements" in found and "stack(" in whole and gradients_meet(lines):
+        return "the gradients of one walk have memory of their own"
     if (told := re.match(r"at the end (v\d+): \[\d\] ", found)) and f"{told[1]} = lib.autograd.grad([" in whole:
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
-    if re.search("elements|requires_grad|is_leaf", found) and "lib.func.vmap(" in whole and torch_shares(lines):
-        return "a vmap makes new memory; in torch its result may be a view"
+    if (
+        told := re.match(r"at the end (v\d+): (\[\d\] )?requires_grad False", found)
+    ) and f"{told[1]} = lib.func." in whole:
+        return "in torch a transform's result that is a view of its argument follows writes to it"
+    flags = "elements|requires_grad|is_leaf|does not require gradients|cannot be detached"
+    if re.search(flags, found) and "lib.func." in whole and torch_shares(lines):
+        return "a transform makes new memory; in torch its result may be a view"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
     if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):
@@ -206,6 +222,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         found
     ):
         return "integers, and the eps of a loss, become float32, whose last digits differ"
+    if "cholesky" in lines[-1] and re.search("computes, torch raises _LinAlg|_LinAlgError.*torch computes", found):
+        if pivot_is_rounding(lines):
+            return "rounding decides whether a pivot is 0"
     if MATRIX.search(whole if derived or "_LinAlgError" in found else lines[-1]) and meets_infinity(lines):
         return "nothing is promised of a matrix that is not finite"
     if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):
@@ -232,6 +251,12 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "float16" in whole and re.search(r"(_l|L)oss\(|cosine|\*\* -?0\.5", lines[-1]):
         if re.search("elements .*torch has .*(nan|inf)", found):
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
+    if "elements" in found and "save_on_cpu" in whole:
+        if _goes(found, [re.sub(r"^with lib\.autograd\.graph\.save_on_cpu\(\): ", "", line) for line in lines]):
+            return "of what is saved on the CPU, and written to later, each derivative reads other parts"
+    if "float16" in whole and "strong_wolfe" in whole and "elements" in found:
+        if _goes(found, without(lines, "strong_wolfe")):
+            return "torch rounds the length of a step to 16 bits, and lines are searched by ever other steps"
     if torch_is_no_closer(lines, found):
         return "of few digits norch's are as near to the result in float64 as torch's"
     if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(INFINITE.sub("nan", found), close):
@@ -247,7 +272,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
             return reason
     for cause, difference, reason in [*CAUSES, *CAUSED_BY_OPTIONS] if by_causes else ():
         if re.search(cause, whole) and re.search(difference, found):
-            if _goes(found, [line for line in lines if not re.search(cause, line)]):
+            if _goes(found, without(lines, cause)):
                 return reason
     return None
 
@@ -256,9 +281,9 @@ def _goes(found: str, rest: Sequence[str]) -> bool:
     """Whether what is left of a program no longer differs so, also past what other reasons explain."""
     while (left := run(rest)) is not None:
         number, told = left
+        if told.startswith("at the end"):
+            return all(kind(x) != kind(found) and explained(rest, x, False) for x in ends(list(rest)))
         if kind(told) == kind(found) or not explained(rest[: number + 1], told, False):
             return False
-        if told.startswith("at the end"):
-            return True
         rest = [*rest[:number], *rest[number + 1 :]]
     return True

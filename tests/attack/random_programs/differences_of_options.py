@@ -58,7 +58,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"triangular_solve", r"\[1\] requires_grad", "the copy of A requires what A does"),
     (r"", "proper Tensor but got None", GAVE_UP + "the derivative of a distance of order 0"),
     (r"out=", "don't support automatic diff.*torch computes", REFUSED + "an `out` for what requires gradients"),
-    (r"\b(max|min)\(.*axis=", "torch has torch.return_types", "`axis` gives values, as in NumPy"),
+    (r"\b(max|min)\(.*axis=", r"torch has (torch.return_types|\(tensor)", "`axis` gives values, as in NumPy"),
     (r"native_(layer|group|batch)_norm", "elements .*inf.*torch has .*nan", "the mean of infinities of one sign"),
     (r"ctc_loss|CTCLoss", "elements .*nan", "the loss of logarithms that are NaN"),
     (r"dropout[123]d", "is_leaf True, torch has False", "a dropout that drops nothing returns its input"),
@@ -94,8 +94,19 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
 
 # The same of statements that surroundings.py calls in another way
 TRANSFORMED = r"lib\.func\.|functional\.(jac|hess|vjp|jvp|hvp|vhp)"
+# What torch says of what its transforms cannot do
+LIMITS = (
+    r"[Bb]atching|vmap|forward (mode )?AD|forward gradient|functorch|torch\.func|jvp function|arg_spec|tracing tensor"
+    r"|All outputs of f must|requires_grad_\(\)|does not require grad|[Ee]xpected primal|non-empty output"
+    r"|Expected f to|data pointer|storage|user-provided function|non-leaf Tensor|incompatible with|special handling"
+    r"|Sparse|shifts. required|cannot reshape tensor of 0|expand\(torch|expanded size|lstsq: input"
+)
 OF_SURROUNDINGS: list[tuple[str, str, str]] = [
-    (TRANSFORMED + r".*lambda v\d+:", "^norch computes, torch raises", GAVE_UP + "what torch's transforms cannot pass"),
+    (
+        TRANSFORMED + r".*lambda v\d+:",
+        f"^norch computes, torch raises .*({LIMITS})",
+        GAVE_UP + "what torch's transforms cannot pass",
+    ),
     (
         TRANSFORMED,
         r"torch (raises )?RuntimeError: (element 0 of tensors|One of the differentiated Tensors) does not require grad",
@@ -117,11 +128,19 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "|lengths, got).*, torch computes",
         REFUSED + "what torch refuses outside of vmap, too",
     ),
+    (r"vmap\(.*lu_unpack", r"shape \(\d+, 0\), torch has \(\d,\)", "what is left out has the size of the map, too"),
+    (r"jvp\(.*broadcast_tensors", r"\[\d\] is_leaf True, torch has False", "what is returned as it is stays a leaf"),
+    (r"vmap\(.*flip\(", "torch raises IndexError: Dimension out", GAVE_UP + "a number that is flipped, inside a vmap"),
+    (
+        r"(jvp|jacfwd|linearize)\(.*([gG]aussian_?(NLL|nll))",
+        "elements",
+        "the variance is clamped without gradients, which torch's tangents follow",
+    ),
     (r"linearize\(.*\w_\(", "elements", "torch's linearize calls the function twice, with what it writes"),
     (TRANSFORMED, "is_leaf False, torch has True", "a transform gives new tensors, also of what is its argument"),
     (r"vmap\(", r"shape .*torch has \(.*\d{9}", "a size that torch's vmap reads from memory that is not its own"),
     (
-        r"(jvp|jacfwd)\(.*(MaxUnpool|embedding|Embedding)",
+        r"(jvp|jacfwd)\(.*(MaxUnpool|embedding|Embedding|index_copy|scatter\(|put)",
         "elements",
         "norch's tangents are of its gradient, which leaves padding out and counts a place that is named twice",
     ),
@@ -131,6 +150,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "(register a hook|retain_grad: this tensor) .*torch computes",
         REFUSED + "a hook of a view made without gradients",
     ),
+    (TRANSFORMED, "writes to what it is differentiated by.*torch computes", REFUSED + "writes to the argument"),
     (r"jac(fwd|rev)\(", "dtype", "a derivative has the dtype of the argument, also if it is 0"),
 ]
 

@@ -8,7 +8,7 @@ import functools
 import math
 import mmap
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -90,6 +90,8 @@ class Pair:
 
     def _is_partly_done(self, line: str, error: Exception | None) -> bool:
         """Whether torch may have done a part of a statement that raised, where norch does all or nothing."""
+        if isinstance(error, NameError):  # of a program that was made shorter: nothing was done
+            return False
         names = variables(line)
         steps = any(isinstance(self.theirs.get(name), PARTLY_CHANGED) for name in names)
         written = isinstance(error, IndexError) and "] = " in line or "ZeroDivision" in str(error)
@@ -113,17 +115,20 @@ class Pair:
         return None
 
     def finish(self) -> str | None:
-        """What is different at the end, in any variable, or in which of them share memory."""
+        """What is different at the end first, in any variable, or in which of them share memory."""
+        return next(self.ends(), None)
+
+    def ends(self) -> Iterator[str]:
+        """All that is different at the end."""
         for name in [name for name in self.theirs if name[0] == "v"]:
             if found := self.variable_difference(name):
-                return f"at the end {found}"
+                yield f"at the end {found}"
         both = [name for name in self.theirs if name in self.ours and name[0] == "v"]
         names = [name for name in both if not has_no_memory(self.theirs[name])]
         ours, theirs = _sharing(self.ours, names), _sharing(self.theirs, names)
         for name in ours:
             if ours[name] != theirs[name]:
-                return f"at the end {name} shares memory with {ours[name]}, in torch with {theirs[name]}"
-        return None
+                yield f"at the end {name} shares memory with {ours[name]}, in torch with {theirs[name]}"
 
 
 def run(lines: list[str]) -> tuple[int, str] | None:
@@ -136,6 +141,37 @@ def run(lines: list[str]) -> tuple[int, str] | None:
             return None
     found = pair.finish()
     return (len(lines) - 1, found) if found else None
+
+
+def without(lines: Sequence[str], cause: str) -> list[str]:
+    """The program without the statements that match a cause; a tensor that one makes becomes what it is in torch."""
+    pair, rest = Pair(), []
+    for line in lines:
+        pair.step(line)
+        if not re.search(cause, line):
+            rest.append(line)
+            continue
+        parts = line.split("; ")
+        kept = [part for part in parts if not re.search(cause, part)]
+        if kept and len(kept) < len(parts) and not line.startswith("with "):
+            rest.append("; ".join(kept))
+        gone = line if len(kept) == len(parts) else "; ".join(part for part in parts if part not in kept)
+        for name in re.findall(r"(?:^|; |: )(v\d+) = ", gone):
+            x = pair.theirs.get(name)
+            with contextlib.suppress(RuntimeError):  # a view that torch gives up
+                if isinstance(x, torch.Tensor):
+                    needs = ".requires_grad_()" if x.requires_grad else ""
+                    value = f"lib.tensor({x.tolist()}, dtype=lib.{str(x.dtype)[6:]}).reshape({list(x.shape)}){needs}"
+                    rest.append(f"{name} = {value}")
+    return rest
+
+
+def ends(lines: list[str]) -> list[str]:
+    """All that is different behind the last statement."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    return list(pair.ends())
 
 
 def unneeded(lines: list[str], explained: Callable[[list[str], str], str | None]) -> bool:

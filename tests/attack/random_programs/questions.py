@@ -47,24 +47,44 @@ def torch_expands(lines: Sequence[str]) -> bool:
     pair = Pair()
     for line in lines:
         pair.step(line)
-        if told := re.match(r"(v\d+) = lib\.autograd\.grad\(", line):
+        if told := re.search(r"(v\d+) = lib\.autograd\.grad\(", line):
             ours, theirs = pair.ours.get(told[1]), pair.theirs.get(told[1])
             if is_expanded(theirs) and not is_expanded(ours):
                 return True
     return False
 
 
+def gradients_meet(lines: Sequence[str]) -> bool:
+    """Whether gradients of two leaves share memory in torch after some statement, and not in norch."""
+    pair = Pair()
+
+    def meet(world: dict[str, Any]) -> bool:
+        leaves = {id(x): x for x in world.values() if hasattr(x, "untyped_storage") and x.requires_grad and x.is_leaf}
+        found = [x.grad.untyped_storage().data_ptr() for x in leaves.values() if x.grad is not None and x.numel()]
+        return len(set(found)) < len(found)
+
+    for line in lines:
+        pair.step(line)
+        if meet(pair.theirs) and not meet(pair.ours):
+            return True
+    return False
+
+
 def torch_shares(lines: Sequence[str]) -> bool:
-    """Whether the result of a vmap lies in the memory of another variable in torch, and of none in norch."""
-    made = {told[1] for line in lines if (told := re.match(r"(v\d+) = lib\.func\.vmap\(", line))}
+    """Whether the result of a transform lies in the memory of another variable in torch, and of none in norch."""
+    made = {told[1] for line in lines if (told := re.match(r"(v\d+) = lib\.func\.", line))}
+    parts = [re.match(r"(v\d+) = (v\d+)\[\d+\]$", line) for line in lines]
+    aliases = {told[1] for told in parts if told and told[2] in made}
     pair = Pair()
     for line in lines:
         pair.step(line)
 
     def shares(world: dict[str, Any]) -> bool:
         tensors = {key: x for key, x in world.items() if key[0] == "v" and hasattr(x, "untyped_storage")}
-        memory = {key: x.untyped_storage().data_ptr() for key, x in tensors.items()}
-        return any(memory[x] == memory.get(y) for x in memory for y in made if x != y)
+        values = [world.get(key) for key in made]
+        results = [x for part in values for x in (part if isinstance(part, (tuple, list)) else [part])]
+        memory = {x.untyped_storage().data_ptr() for x in results if hasattr(x, "untyped_storage") and x.numel()}
+        return any(x.untyped_storage().data_ptr() in memory for key, x in tensors.items() if key not in made | aliases)
 
     return shares(pair.theirs) and not shares(pair.ours)
 
@@ -190,12 +210,12 @@ def on_an_edge(found: str) -> bool:
 def variance_is_rounding(lines: Sequence[str]) -> bool:
     """Whether some variance is 0 in one of the libraries, and not in the other."""
     lines = [re.sub(r"^(v\d+) = (v\d+)\.corrcoef\(\)", r"\1 = \2.var(-1)", line) for line in lines]
-    names = [told[1] for line in lines if (told := re.match(r"(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
+    names = [told[1] for line in lines if (told := re.match(r".*?(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
     pair = Pair()
     for line in lines if names else ():
         pair.step(line)
         for name in names:
-            if line.startswith(f"{name} = ") and name in pair.ours and name in pair.theirs:
+            if f"{name} = " in line and name in pair.ours and name in pair.theirs:
                 ours, theirs = (x if isinstance(x, tuple) else (x,) for x in (pair.ours[name], pair.theirs[name]))
                 if any(zeros(x) != zeros(y) for x, y in zip(ours, theirs)):
                     return True
@@ -217,6 +237,20 @@ def eigenvalues_meet(lines: Sequence[str]) -> bool:
                 if (values.diff(dim=-1).abs() <= 1e-9 * values.abs().max().clamp(min=1)).any():
                     return True
         pair.step(line)
+    return False
+
+
+def pivot_is_rounding(lines: Sequence[str]) -> bool:
+    """Whether a matrix that the last statement names is symmetric, with an eigenvalue that is 0 but for rounding."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    for name in variables(lines[-1]):
+        x = pair.theirs.get(name)
+        if isinstance(x, torch.Tensor) and x.is_floating_point() and x.ndim > 1 and x.shape[-1] == x.shape[-2] > 0:
+            values = torch.linalg.eigvalsh(x.detach().double()).abs()
+            if (values.amin(-1) <= 1e-6 * values.amax(-1)).any():
+                return True
     return False
 
 

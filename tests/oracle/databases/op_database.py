@@ -326,12 +326,24 @@ def compare_gradients(
         if len(our_outputs) != len(outputs):
             return f"{len(our_outputs)} results require gradients, torch has {len(outputs)}"
         gradients = norch.autograd.grad(
-            our_outputs, our_leaves, to_norch(cotangents), allow_unused=True, create_graph=second
+            our_outputs, our_leaves, to_norch(cotangents), allow_unused=True, create_graph=second, retain_graph=True
         )
-        state.update(leaves=our_leaves, gradients=gradients)
+        state.update(outputs=our_outputs, leaves=our_leaves, gradients=gradients)
         return gradient_difference(gradients, expected, leaves)
 
+    def check_tangent() -> str | None:
+        """func.jvp differentiates by a gradient of zeros: u (J v) has to be v (J^T u), which was just compared."""
+        zeros = [x.detach().zeros_like().requires_grad_() for x in state["outputs"]]
+        found = norch.autograd.grad(state["outputs"], state["leaves"], zeros, allow_unused=True, create_graph=True)
+        directions = [norch.randn_like(x) for x in state["leaves"]]
+        pairs = [(x, v) for x, v in zip(found, directions) if x is not None and x.requires_grad]
+        results, along = [x for x, _ in pairs], [v for _, v in pairs]
+        tangents = norch.autograd.grad(results, zeros, along, allow_unused=True) if pairs else []
+        return difference(total(tangents, to_norch(cotangents)), total(state["gradients"], directions), scale=1000)
+
     result.note("gradient", lambda: written(op.name, args, kwargs), check)
+    if state:
+        result.note("tangent", lambda: written(op.name, args, kwargs), check_tangent)
     their_second = [x for x in expected if x is not None and x.requires_grad] if second else []
     if not their_second or not state:
         return bool(outputs)
@@ -354,6 +366,11 @@ def compare_gradients(
 
     result.note("second derivative", lambda: written(op.name, args, kwargs), check_again)
     return True
+
+
+def total(tensors: Any, factors: Any) -> float:
+    """The sum of all products of elements."""
+    return float(sum((x * y).sum().item() for x, y in zip(tensors, factors) if x is not None))
 
 
 def check_errors(result: Report, op: Any, ours: Callable[..., Any]) -> None:
