@@ -136,6 +136,7 @@ class ComposeTransform(Transform):
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
 
+
 def _expect_end(shape: Sequence[int], end: Size) -> Sequence[int]:
     """What comes before `end` in a shape. Raises ValueError if it does not end so."""
     if len(shape) < len(end):

@@ -155,9 +155,7 @@ class Wishart(ExponentialFamily):
         self._check_value(value)
         df, n = self.df, self._event_shape[-1]
         trace = (self.precision_matrix * value.mT).sum((-1, -2))
-        return (
-            -df * self._half_log_det - (df / 2).mvlgamma(n) + (df - n - 1) / 2 * slogdet(value).logabsdet - trace / 2
-        )
+        return -df * self._half_log_det - (df / 2).mvlgamma(n) + (df - n - 1) / 2 * slogdet(value).logabsdet - trace / 2
 
     def entropy(self) -> Tensor:
         df, n = self.df, self._event_shape[-1]
