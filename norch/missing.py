@@ -76,7 +76,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "to_sparse_csr",
             "norch has sparse tensors in COO layout only",
         ),
-        ("reinforce volatile", "record with autograd as always"),
+        ("reinforce", "record with autograd as always"),
         ("name", "tensors have no names"),
         ("to_padded_tensor", "use a mask"),
         ("eig symeig", "use norch.linalg.eigh for symmetric matrices"),
@@ -161,9 +161,9 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
 }
 
-# Functions, classes and modules that PyTorch has had for so long that packages import them, or derive from them, unasked.
-# They are there by name, and what is done with them raises NotImplementedError. (Newer ones stay in the table above:
-# packages ask with `hasattr` or `try`, and have another way.)
+# Functions, classes and modules that PyTorch has had for so long that packages import or derive from them unasked. They
+# are there by name, and what is done with them raises NotImplementedError. (Newer ones stay in the table above, as
+# packages ask for them with `hasattr` or `try`, and have another way.)
 
 _GRAPHS = "norch runs the Python: it has no graph capture; hooks of modules see what passes through them"
 _NOBODY = "an operation asks nobody before it runs"
@@ -192,6 +192,7 @@ _BY_NAME: dict[str, list[tuple[str, str]]] = {
         ("DispatchKey DispatchKeySet _disabled_torch_function_impl", _NOBODY),
         ("_TensorMeta _functorch _nn", "it belongs to PyTorch's C++"),
     ],
+    "_dynamo": [("exc utils", _GRAPHS)],
     "autograd": [
         ("forward_ad", "norch has no forward-mode derivatives: autograd.functional.jvp takes two passes backward"),
     ],

@@ -86,7 +86,7 @@ class AbsentDtype(dtype):
     def __init__(self, name: str, itemsize: int, reason: str) -> None:
         self.name, self.itemsize, self.reason, self.format = name, itemsize, reason, ""
         self.is_complex, self.is_floating_point = "complex" in name, "float" in name
-        self.is_signed = not name.startswith(("u", "bits", "quint"))
+        self.is_signed = not name.startswith(("u", "bits", "quint", "float8_e8m0"))
 
     @property
     def number(self) -> int:  # type: ignore[override]  # where a kernel would be chosen for it

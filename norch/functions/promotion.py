@@ -137,7 +137,7 @@ _FLOAT8: dict[Any, tuple[int, int, float]] = {
         "e4m3fn": (3, 7, 448.0),
         "e4m3fnuz": (3, 8, 240.0),
         "e5m2": (2, 15, 57344.0),
-        "e5m2fnuz": (2, 16, 57344.0),
+        "e5m2fnuz": (3, 16, 57344.0),
     }.items()
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Sequence
 
-from ...autograd.derivatives.joining import split
 from ...functions.creation import zeros_like
 from ...tensor import Tensor
 from ...types import bool_, dtype
@@ -28,8 +27,8 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor | None = None) -> list[Tensor]:
     """Query, key and value, each projected with its third of the rows of w [3E, E] and b [3E]."""
-    weights = split(w, q.shape[-1])
-    biases = [None] * 3 if b is None else split(b, q.shape[-1])
+    weights = w.chunk(3)
+    biases = [None] * 3 if b is None else b.chunk(3)
     return [linear(x, weight, bias) for x, weight, bias in zip((q, k, v), weights, biases)]
 
 
