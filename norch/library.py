@@ -195,8 +195,12 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: object = None) -> 
     Also in the older form `impl(library, name, "CPU")`.
     """
     if isinstance(qualname, Library):
-        library, name, key = qualname, types, func or ""
-        return lambda fn: library.impl(name, fn, key) or fn
+
+        def register(fn: F) -> F:
+            qualname.impl(types, fn, func or "")
+            return fn
+
+        return register
     return register_kernel(qualname, None if types in ("default", *_EVERYWHERE) else types, func)
 
 

@@ -152,7 +152,7 @@ class finfo:
     """
 
     def __init__(self, type: DType | None = None) -> None:
-        kind = default.dtype if type is None else type if type in _FLOAT8 else check_dtype(type)
+        kind: Any = default.dtype if type is None else type if type in _FLOAT8 else check_dtype(type)
         if not kind.is_floating_point:
             raise TypeError(f"finfo: expected a floating dtype, got {kind}; iinfo is for integers")
         mantissa, exponent, decimals = _LAYOUTS.get(kind) or (*_FLOAT8[kind][:2], 0)
@@ -181,7 +181,7 @@ class iinfo:
     """
 
     def __init__(self, type: DType) -> None:
-        kind = type if type in _UNSIGNED else check_dtype(type)
+        kind: Any = type if type in _UNSIGNED else check_dtype(type)
         if kind.is_floating_point or kind is bool_:
             raise TypeError(f"iinfo: expected an integer dtype, got {kind}")
         self.dtype, self.bits = kind.name, kind.itemsize * 8

@@ -103,7 +103,8 @@ def names(torch):
 
 def parameters_and_others(torch):
     nn = torch.nn
-    rows = nn.ParameterList([nn.ParameterList([torch.ones(2), nn.Parameter(torch.ones(1))]), "text", nn.Linear(2, 1), 3.5])
+    inner = nn.ParameterList([torch.ones(2), nn.Parameter(torch.ones(1))])
+    rows = nn.ParameterList([inner, "text", nn.Linear(2, 1), 3.5])
     rows.append(nn.Parameter(torch.zeros(2)))
     rows[1], rows[3] = torch.ones(3), nn.ParameterDict({"a": torch.ones(2), "layer": nn.Linear(1, 1), "name": None})
     named = rows[3]
@@ -115,7 +116,8 @@ def parameters_and_others(torch):
     (copied[0][0] * copied[4]).sum().backward()
     found = [[name for name, _ in module.named_parameters()] for module in (rows, copied, named, rows[:2])]
     kinds = [type(value).__name__ for value in [*rows, *named.values()]]
-    return [found, kinds, list(named), len(rows), sorted(rows.state_dict()), copied[4].grad.tolist(), rows[4].grad is None]
+    grads = [copied[4].grad.tolist(), rows[4].grad]
+    return [found, kinds, list(named), len(rows), sorted(rows.state_dict()), grads]
 
 
 def futures(torch):

@@ -1,4 +1,4 @@
-"""What norch has by name alone: it is imported, compared and derived from, and refused with the reason when it is used."""
+"""What norch has by name alone: it is imported, compared and derived from; its use raises the reason."""
 
 from __future__ import annotations
 

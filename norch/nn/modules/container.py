@@ -53,7 +53,7 @@ class _Container(Module, Generic[T]):
 
 
 class _Parameters(_Container[Parameter]):
-    """What ParameterList and ParameterDict share: tensors become parameters; values of any other kind are attributes."""
+    """What ParameterList and ParameterDict share: tensors become parameters, and other values are attributes."""
 
     kind = Parameter
 
