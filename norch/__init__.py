@@ -182,6 +182,8 @@ _PICTURES = {"Drawing", "draw_graph"}
 _OF_MODULES = {
     "vmap": "func",
     "ops": "library",
+    "Event": "cuda",
+    "Stream": "cuda",
     "Future": "futures",
     "SymBool": "types",
     "TypedStorage": "methods.storage",

@@ -56,7 +56,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "ConcreteModuleTypeBuilder DeepCopyMemoTable DeserializationStorageContext DisableTorchFunction "
             "DisableTorchFunctionSubclass DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard "
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
-            "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
+            "OperatorInfo ParameterDict SUM SerializationStorageContext "
             "StorageBase ThroughputBenchmark _mkldnn compiled_with_cxx11_abi "
             "dsmm embedding_renorm_ from_file hash_tensor hsmm is_vulkan_available "
             "mtia norm_except_dim package segment_reduce slice_inverse smm",
@@ -144,7 +144,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature utilization",
             "norch does not watch the hardware: nvidia-smi does",
         ),
-        ("graph make_graphed_callables", "use norch.compile, which makes CUDA graphs"),
         ("nccl", "norch.distributed communicates over MPI"),
         (
             "CUDAPluggableAllocator DeferredCudaCallError ExternalStream GreenContext MemPool "
@@ -152,7 +151,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "can_device_access_peer change_current_allocator current_blas_handle current_solver_handle device_of "
             "gds get_allocator_backend get_per_process_memory_fraction get_stream_from_external "
             "get_sync_debug_mode graph_pool_handle graphs green_contexts host_memory_stats "
-            "host_memory_stats_as_nested_dict is_current_stream_capturing is_tf32_supported jiterator "
+            "host_memory_stats_as_nested_dict is_tf32_supported jiterator "
             "memory_snapshot memory_stats memory_stats_as_nested_dict profiler "
             "reset_accumulated_host_memory_stats reset_peak_host_memory_stats set_per_process_memory_fraction "
             "set_sync_debug_mode tunable use_mem_pool",
@@ -186,17 +185,28 @@ _BY_NAME: dict[str, list[tuple[str, str]]] = {
             "x.storage() is the memory of a tensor",
         ),
         ("quasirandom", "scipy.stats.qmc.Sobol draws the same points"),
+        ("PyTorchFileReader PyTorchFileWriter", "norch.load reads PyTorch's files"),
         ("classes", "norch loads no libraries of C++ classes"),
     ],
     "_C": [
         ("DispatchKey DispatchKeySet _disabled_torch_function_impl", _NOBODY),
         ("_TensorMeta _functorch _nn", "it belongs to PyTorch's C++"),
     ],
-    "_dynamo": [("exc utils", _GRAPHS)],
+    "_dynamo": [("_trace_wrapped_higher_order_op exc utils", _GRAPHS)],
     "autograd": [
         ("forward_ad", "norch has no forward-mode derivatives: autograd.functional.jvp takes two passes backward"),
     ],
-    "cuda": [("nvtx", "norch does not call NVIDIA's tools")],
+    "cuda": [
+        ("CUDAGraph graph make_graphed_callables", "use norch.compile, which makes CUDA graphs"),
+        ("nvtx", "norch does not call NVIDIA's tools"),
+    ],
+    "distributed": [
+        (
+            "_composable _functional_collectives _tensor algorithms device_mesh distributed_c10d fsdp pipelining rpc "
+            "tensor",
+            "norch.distributed trains in parallel over data alone",
+        )
+    ],
     "fft": [
         (
             "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
