@@ -154,3 +154,22 @@ def test_contexts_that_decorate():
 
         function = Counting()(lambda x: x + 1)
         assert [function(1), function(2), Counting.entered] == [2, 3, 2]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant")
+def test_long_sparse_tensors_print_in_torchs_lines():
+    texts = []
+    for lib in (torch, norch):
+        places = lib.arange(50).repeat(2).reshape(2, 50)
+        texts.append(repr(lib.sparse_coo_tensor(places, lib.arange(50.0) / 7, (50, 50)).coalesce()))
+    assert texts[1].replace("norch", "torch") == texts[0] and max(map(len, texts[0].splitlines())) <= 80
+
+
+def test_parts_of_trees_by_their_type():
+    for lib in (torch, norch):
+        trees = part(lib, "utils._pytree")
+        values, context = trees._dict_flatten({"a": 1, "b": 2})
+        keyed, _ = trees._dict_flatten_with_keys({"a": 1, "b": 2})
+        assert values == [1, 2] and trees._dict_unflatten([3, 4], context) == {"a": 3, "b": 4}
+        assert [(key.key, value) for key, value in keyed] == [("a", 1), ("b", 2)]
+        assert trees.SUPPORTED_NODES[list].flatten_fn([5])[0] == [5] and trees._list_unflatten([6], None) == [6]
