@@ -18,6 +18,7 @@ from .handles import CPYTHON
 from .handles import Handle as Handle
 from .handles import keeping_lock as _keeping_lock
 from .handles import library as _library
+from .missing import missing
 from .prototypes import OBJECT, PROTOTYPES, QUICK, TENSORS
 from .types import NAMES, bool_, float64, int64, shown
 from .types import RangeError as RangeError
@@ -303,6 +304,11 @@ def _get_tracing_state() -> None:
     """None: nothing is traced."""
 
 
+def _are_functorch_transforms_active() -> bool:
+    """False: functions under `vmap` get ordinary tensors, one sample after another."""
+    return False
+
+
 def _jit_set_profiling_executor(on: bool) -> bool:
     """False, as the setting that was there before: it changes nothing."""
     return False
@@ -310,3 +316,5 @@ def _jit_set_profiling_executor(on: bool) -> bool:
 
 _jit_set_profiling_mode = _jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _jit_set_profiling_executor
 _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_profiling_executor
+
+__getattr__ = missing("_C")

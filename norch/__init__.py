@@ -173,13 +173,24 @@ globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*g
 
 _LATER = set(
     """
-    accelerator backends compiler distributed distributions fft func functional futures fx hub jit mps
+    accelerator backends compiler distributed distributions fft func functional futures fx hub jit library mps
     multiprocessing onnx overrides profiler random serialization signal special testing xpu
     """.split()
 )
 _COMPILERS = {"_dynamo", "_inductor"}  # PyTorch's, whose settings programs touch
 _PICTURES = {"Drawing", "draw_graph"}
-_OF_MODULES = {"vmap": "func", "Future": "futures", "SymBool": "types", "SymFloat": "types", "SymInt": "types"}
+_OF_MODULES = {
+    "vmap": "func",
+    "ops": "library",
+    "Event": "cuda",
+    "Stream": "cuda",
+    "Future": "futures",
+    "SymBool": "types",
+    "TypedStorage": "methods.storage",
+    "UntypedStorage": "methods.storage",
+    "SymFloat": "types",
+    "SymInt": "types",
+}
 _missing = _absent("")
 
 if TYPE_CHECKING:
@@ -195,6 +206,7 @@ if TYPE_CHECKING:
         fx,
         hub,
         jit,
+        library,
         mps,
         multiprocessing,
         onnx,
@@ -209,6 +221,7 @@ if TYPE_CHECKING:
     from .display.graph import Drawing, draw_graph
     from .func import vmap
     from .futures import Future
+    from .library import ops
     from .types import SymBool, SymFloat, SymInt
 else:
 

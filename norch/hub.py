@@ -8,6 +8,11 @@ import re
 from typing import Any, NoReturn
 from urllib.parse import urlparse as urlparse
 
+try:  # which programs take from here
+    from tqdm import tqdm  # type: ignore[import-untyped]
+except ImportError:
+    from .utils.resume import Progress as tqdm  # noqa: F401, N813
+
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # of a hash in the name of a file
 
 

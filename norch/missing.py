@@ -1,42 +1,27 @@
 """The names that PyTorch has and norch has not: using one says so, and what to use instead.
 
-`__getattr__ = missing("nn")` in a module makes its absent names raise the AttributeError of this table.
+`__getattr__ = missing("nn")` in a module makes its absent names raise the AttributeError of this table, and those that
+programs import without asking be there by name. (Dtypes that are there by name are in types.py.)
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any, Callable, NoReturn
 
 from .paths import PATHS
+from .types import ABSENT_DTYPES
+
+COMPLEX = "norch has no complex dtypes"
 
 # ---- The table: for each module, names and the reason, or what to use instead ---------------------------------------
 
 _TABLE: dict[str, list[tuple[str, str]]] = {
     "": [
-        (
-            "cdouble cfloat chalf complex complex128 complex32 complex64 polar view_as_complex view_as_real",
-            "norch has no complex dtypes",
-        ),
-        (
-            "bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
-            "float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 "
-            "uint6 uint7",
-            "norch has no dtypes of less than 8 bits, and no float8",
-        ),
-        (
-            "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
-            "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant int_repr q_per_channel_axis "
-            "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qint32 qint8 qscheme "
-            "quantization quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic quint2x4 quint4x2 "
-            "quint8",
-            "norch has no quantized dtypes",
-        ),
-        ("istft stft", "norch has no complex dtypes"),
-        ("ao", "norch has no quantized dtypes"),
-        ("library ops", "norch's operations are its functions; a subclass of autograd.Function makes one of your own"),
-        ("uint16 uint32 uint64", "norch has no unsigned integers beyond uint8; use int32 or int64"),
         (
             "hspmm saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor sspaddmm",
@@ -71,28 +56,27 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "ConcreteModuleTypeBuilder DeepCopyMemoTable DeserializationStorageContext DisableTorchFunction "
             "DisableTorchFunctionSubclass DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard "
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
-            "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
-            "StorageBase ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
+            "OperatorInfo ParameterDict SUM SerializationStorageContext "
+            "StorageBase ThroughputBenchmark _mkldnn compiled_with_cxx11_abi "
             "dsmm embedding_renorm_ from_file hash_tensor hsmm is_vulkan_available "
-            "mtia norm_except_dim package quasirandom "
-            "segment_reduce slice_inverse smm storage",
+            "mtia norm_except_dim package segment_reduce slice_inverse smm",
             "",
         ),
     ],
     "Tensor": [
-        ("cdouble cfloat chalf", "norch has no complex dtypes"),
+        ("cdouble cfloat chalf", COMPLEX),
         (
             "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
             "q_zero_point qscheme",
             "norch has no quantized dtypes",
         ),
-        ("istft stft", "norch has no complex dtypes"),
+        ("istft stft", COMPLEX),
         (
             "ccol_indices col_indices crow_indices row_indices sspaddmm to_sparse_bsc to_sparse_bsr to_sparse_csc "
             "to_sparse_csr",
             "norch has sparse tensors in COO layout only",
         ),
-        ("reinforce volatile", "record with autograd as always"),
+        ("reinforce", "record with autograd as always"),
         ("name", "tensors have no names"),
         ("to_padded_tensor", "use a mask"),
         ("eig symeig", "use norch.linalg.eigh for symmetric matrices"),
@@ -106,7 +90,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
     ],
     "nn": [
-        ("intrinsic qat quantizable quantized", "norch has no quantized dtypes"),
         ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
         ("Container", "use nn.Sequential or nn.ModuleList"),
         ("LinearCrossEntropyOptions", ""),
@@ -120,21 +103,9 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
         ("grad", "use nn.grad"),
     ],
-    "fft": [
-        (
-            "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
-            "norch has no complex dtypes; numpy.fft computes it on x.numpy()",
-        ),
-    ],
     "func": [
         ("debug_unwrap functionalize", "norch runs the Python: it has no graph capture"),
         ("make_functional make_functional_with_buffers combine_state_for_ensemble", "use functional_call"),
-    ],
-    "fx": [
-        (
-            "Graph Interpreter Node Proxy Tracer Transformer replace_pattern symbolic_trace",
-            "norch runs the Python: it has no graph capture; hooks of modules see what passes through them",
-        ),
     ],
     "nn.init": [],
     "nn.utils": [
@@ -145,7 +116,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "optim.lr_scheduler": [],
     "autograd": [
-        ("forward_ad", "norch has no forward-mode derivatives: autograd.functional.jvp takes two passes backward"),
         (
             "NestedIOFunction enforce_grad_layout_policy is_multithreading_enabled is_view_replay_enabled "
             "kineto_available profiler_legacy profiler_util set_multithreading_enabled",
@@ -174,7 +144,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature utilization",
             "norch does not watch the hardware: nvidia-smi does",
         ),
-        ("graph make_graphed_callables", "use norch.compile, which makes CUDA graphs"),
         ("nccl", "norch.distributed communicates over MPI"),
         (
             "CUDAPluggableAllocator DeferredCudaCallError ExternalStream GreenContext MemPool "
@@ -182,8 +151,8 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "can_device_access_peer change_current_allocator current_blas_handle current_solver_handle device_of "
             "gds get_allocator_backend get_per_process_memory_fraction get_stream_from_external "
             "get_sync_debug_mode graph_pool_handle graphs green_contexts host_memory_stats "
-            "host_memory_stats_as_nested_dict is_current_stream_capturing is_tf32_supported jiterator "
-            "memory_snapshot memory_stats memory_stats_as_nested_dict nvtx profiler "
+            "host_memory_stats_as_nested_dict is_tf32_supported jiterator "
+            "memory_snapshot memory_stats memory_stats_as_nested_dict profiler "
             "reset_accumulated_host_memory_stats reset_peak_host_memory_stats set_per_process_memory_fraction "
             "set_sync_debug_mode tunable use_mem_pool",
             "",
@@ -191,16 +160,113 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
 }
 
-ABSENT = {module: {name: reason for names, reason in rows for name in names.split()} for module, rows in _TABLE.items()}
+# Functions, classes and modules that PyTorch has had for so long that packages import or derive from them unasked. They
+# are there by name, and what is done with them raises NotImplementedError. (Newer ones stay in the table above, as
+# packages ask for them with `hasattr` or `try`, and have another way.)
+
+_GRAPHS = "norch runs the Python: it has no graph capture; hooks of modules see what passes through them"
+_NOBODY = "an operation asks nobody before it runs"
+_QUANTIZED = "norch has no quantized dtypes"
+
+_BY_NAME: dict[str, list[tuple[str, str]]] = {
+    "": [
+        ("complex istft polar stft view_as_complex view_as_real", COMPLEX),
+        (
+            "ao choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
+            "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant int_repr q_per_channel_axis "
+            "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme quantization "
+            "quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic",
+            _QUANTIZED,
+        ),
+        ("_subclasses", _GRAPHS),
+        (
+            "BFloat16Storage BoolStorage ByteStorage CharStorage DoubleStorage FloatStorage HalfStorage IntStorage "
+            "LongStorage ShortStorage",
+            "x.storage() is the memory of a tensor",
+        ),
+        ("quasirandom", "scipy.stats.qmc.Sobol draws the same points"),
+        ("PyTorchFileReader PyTorchFileWriter", "norch.load reads PyTorch's files"),
+        ("classes", "norch loads no libraries of C++ classes"),
+    ],
+    "_C": [
+        ("DispatchKey DispatchKeySet _disabled_torch_function_impl", _NOBODY),
+        ("_TensorMeta _functorch _nn", "it belongs to PyTorch's C++"),
+    ],
+    "_dynamo": [("_trace_wrapped_higher_order_op exc utils", _GRAPHS)],
+    "autograd": [
+        ("forward_ad", "norch has no forward-mode derivatives: autograd.functional.jvp takes two passes backward"),
+    ],
+    "cuda": [
+        ("CUDAGraph graph make_graphed_callables", "use norch.compile, which makes CUDA graphs"),
+        ("nvtx", "norch does not call NVIDIA's tools"),
+    ],
+    "distributed": [
+        (
+            "_composable _functional_collectives _tensor algorithms device_mesh distributed_c10d fsdp pipelining rpc "
+            "tensor",
+            "norch.distributed trains in parallel over data alone",
+        )
+    ],
+    "fft": [
+        (
+            "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
+            f"{COMPLEX}; numpy.fft computes it on x.numpy()",
+        ),
+    ],
+    "fx": [
+        (
+            "Graph Interpreter Node Tracer Transformer experimental graph graph_module node passes proxy "
+            "replace_pattern symbolic_trace",
+            _GRAPHS,
+        ),
+    ],
+    "nn": [("intrinsic qat quantizable quantized", _QUANTIZED)],
+    "overrides": [("BaseTorchFunctionMode TorchFunctionMode", _NOBODY)],
+    "utils": [
+        ("_python_dispatch", _NOBODY),
+        ("cpp_extension", "norch loads no extensions in C++: a subclass of autograd.Function is one in Python"),
+    ],
+}
+
+
+def _named(table: dict[str, list[tuple[str, str]]]) -> dict[str, dict[str, str]]:
+    return {
+        module: {name: reason for names, reason in rows for name in names.split()} for module, rows in table.items()
+    }
+
+
+ABSENT, BY_NAME = _named(_TABLE), _named(_BY_NAME)
 
 
 def message(module: str, name: str) -> str | None:
     """What to say of a name that PyTorch has and norch has not; None for a name that PyTorch does not have either."""
-    reason = ABSENT.get(module, {}).get(name)
-    if reason is None:
-        return None
-    path = ".".join(filter(None, ["torch", module, name]))
+    reason = {**ABSENT.get(module, {}), **BY_NAME.get(module, {})}.get(name)
+    return None if reason is None else _said(".".join(filter(None, ["torch", module, name])), reason)
+
+
+def _said(path: str, reason: str) -> str:
     return f"norch does not have {path}" + (f": {reason}" if reason else "")
+
+
+class _ByName(type):
+    """The class of classes that are there by name: one can derive from them and ask for instances, and make none."""
+
+    _path: str
+    _reason: str
+
+    def __call__(cls, *arguments: Any, **options: Any) -> NoReturn:
+        raise NotImplementedError(_said(cls._path, cls._reason))
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"{cls._path} has no attribute {name!r}")
+        return by_name(f"{cls._path}.{name}", cls._reason)
+
+
+@functools.lru_cache(None)  # the same whenever it is asked for
+def by_name(path: str, reason: str) -> Any:
+    """What stands for a function, class or module of PyTorch, and for all in it: calling it raises the reason."""
+    return _ByName(path.rpartition(".")[2], (), {"_path": path, "_reason": reason, "__doc__": _said(path, reason)})
 
 
 class Absent:
@@ -225,21 +291,42 @@ def missing(module: str) -> Callable[[str], Any]:
         path = f"norch.{module}".rstrip(".")
         if f"{path}.{name}" in PATHS:
             return importlib.import_module(f"{path}.{name}")
+        if name in BY_NAME.get(module, {}):
+            return by_name(f"{path}.{name}".replace("norch", "torch", 1), BY_NAME[module][name])
+        if not module and name in ABSENT_DTYPES:
+            return ABSENT_DTYPES[name]
         raise AttributeError(message(module, name) or f"module {path!r} has no attribute {name!r}")
 
     return __getattr__
 
 
 class _AbsentModules:
-    """Asked last by `import norch.nested` and `from norch import nested`: says what the table says of the name."""
+    """Asked last by `import norch.nested` and `from norch import nested`: says what the table says of the name.
+
+    A module that is there by name gives what is in it by name, and so do the modules below it.
+    """
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        package, _, name = fullname.rpartition(".")
+        if package != "norch" and not package.startswith("norch."):
+            return None
+        if name in BY_NAME.get(package[6:], {}) or isinstance(getattr(sys.modules[package], name, None), _ByName):
+            return ModuleSpec(fullname, cls, is_package=True)  # type: ignore[arg-type]
+        said = message(package[6:], name)
+        if said is not None:
+            raise ModuleNotFoundError(said)  # (one that names the module would be hidden by `from`)
+        return None
 
     @staticmethod
-    def find_spec(fullname: str, path: object = None, target: object = None) -> None:
-        package, _, name = fullname.rpartition(".")
-        if package == "norch" or package.startswith("norch."):
-            said = message(package.removeprefix("norch").removeprefix("."), name)
-            if said is not None:
-                raise ModuleNotFoundError(said)  # (one that names the module would be hidden by `from`)
+    def create_module(spec: ModuleSpec) -> None:
+        return None
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        package, _, name = module.__name__.rpartition(".")
+        found = getattr(sys.modules[package], name)
+        module.__getattr__ = functools.partial(getattr, found)  # type: ignore[method-assign]
 
 
 sys.meta_path.append(_AbsentModules)  # (a class does for an instance)

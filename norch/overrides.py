@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from .missing import missing
 from .tensor import Tensor
 
 
@@ -50,3 +51,6 @@ def is_tensor_like(inp: Any) -> bool:
     False
     """
     return isinstance(inp, Tensor) or hasattr(inp, "__torch_function__")
+
+
+__getattr__ = missing("overrides")

@@ -47,9 +47,14 @@ _TABLE = {
         "set_rng_state set_rng_state_all",
         "streams": "Event Stream",
     },
+    "": {"storage": "TypedStorage UntypedStorage"},
     "cuda.amp": {"autocast_mode": "autocast custom_bwd custom_fwd", "grad_scaler": "GradScaler"},
 }
-PATHS = {f"norch.{package}.{path}": names.split() for package, rows in _TABLE.items() for path, names in rows.items()}
+PATHS = {
+    f"norch.{package}.{path}".replace("..", "."): names.split()
+    for package, rows in _TABLE.items()
+    for path, names in rows.items()
+}
 
 
 class _Paths:

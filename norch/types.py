@@ -74,6 +74,46 @@ NAMES = {repr(kind)[len("norch.") :] for kind in DTYPES}
 HALVES = (float16, bfloat16)  # floats of 16 bits, which Python and ctypes see as float32
 
 
+class AbsentDtype(dtype):
+    """A dtype that PyTorch has and norch has not. Tables of dtypes and comparisons know it; no tensor has it.
+
+    >>> norch.ones(2).dtype == norch.complex64, norch.complex64.is_complex, norch.complex64.itemsize
+    (False, True, 8)
+    """
+
+    __slots__ = ("is_complex", "reason")
+
+    def __init__(self, name: str, itemsize: int, reason: str) -> None:
+        self.name, self.itemsize, self.reason, self.format = name, itemsize, reason, ""
+        self.is_complex, self.is_floating_point = "complex" in name, "float" in name
+        self.is_signed = not name.startswith(("u", "bits", "quint", "float8_e8m0"))
+
+    @property
+    def number(self) -> int:  # type: ignore[override]  # where a kernel would be chosen for it
+        raise TypeError(f"norch does not have torch.{self.name}: {self.reason}")
+
+
+_ABSENT = {
+    "norch has no complex dtypes": "complex32:4 complex64:8 complex128:16",
+    "norch has no unsigned integers beyond uint8; use int32 or int64": "uint16:2 uint32:4 uint64:8",
+    "norch has no dtypes of less than 8 bits, and no float8": (
+        "bits1x8:1 bits2x4:1 bits4x2:1 bits8:1 bits16:2 float4_e2m1fn_x2:1 float8_e4m3fn:1 float8_e4m3fnuz:1 "
+        "float8_e5m2:1 float8_e5m2fnuz:1 float8_e8m0fnu:1 int1:1 int2:1 int3:1 int4:1 int5:1 int6:1 int7:1 "
+        "uint1:1 uint2:1 uint3:1 uint4:1 uint5:1 uint6:1 uint7:1"
+    ),
+    "norch has no quantized dtypes": "qint8:1 quint8:1 qint32:4 quint4x2:1 quint2x4:1",
+}
+ABSENT_DTYPES = {
+    name: AbsentDtype(name, int(size), reason)
+    for reason, names in _ABSENT.items()
+    for name, size in (item.split(":") for item in names.split())
+}
+globals().update(ABSENT_DTYPES)  # where pickles find them
+ABSENT_DTYPES.update(
+    {alias: ABSENT_DTYPES[f"complex{bits}"] for alias, bits in (("chalf", 32), ("cfloat", 64), ("cdouble", 128))}
+)
+
+
 @functools.lru_cache(None)
 def promoted(x: dtype, y: dtype) -> dtype:
     """The larger of two dtypes, in the order above; a dtype that holds both for the two pairs of which neither does."""
@@ -177,6 +217,7 @@ def order_of(order: memory_format | None, rank: int, name: str) -> list[int] | N
 def check_dtype(value: object) -> dtype:
     """Return a dtype given as such or as Python's `float`, `int` or `bool`; raise TypeError for anything else."""
     if isinstance(value, dtype):
+        value.number  # noqa: B018  (which raises for a dtype that is there by name alone)
         return value
     by_type = {float: float64, int: int64, bool: bool_}
     if isinstance(value, type) and value in by_type:

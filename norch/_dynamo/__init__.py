@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from ..compiler import allow_in_graph, compile, disable, is_compiling, reset
+from ..compiler import allow_in_graph, assume_constant_result, compile, disable, is_compiling, reset
+from ..missing import missing
 from ..recording.module import CompiledModule as OptimizedModule
 from . import config
 
@@ -43,3 +44,6 @@ def mark_static_address(t: Any, guard: bool = True) -> None:
 
     >>> norch._dynamo.mark_static_address(norch.ones(3))
     """
+
+
+__getattr__ = missing("_dynamo")

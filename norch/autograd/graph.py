@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 __all__ = [
-    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
-    "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
 ]  # fmt: skip
 
 
@@ -45,6 +45,24 @@ class saved_tensors_hooks(Guard):
             raise RuntimeError(operation.mode.refuses_hooks_of_saved)
         refuse_recording("saved tensors were packed by hooks")
         return super().__enter__()
+
+
+def allow_mutation_on_saved_tensors() -> saved_tensors_hooks:
+    """A `with` block whose operations keep copies for backward, so that writes in place after them are allowed.
+
+    (PyTorch copies a tensor when it is written to, norch when it is kept.)
+
+    >>> x = norch.ones(2, requires_grad=True)
+    >>> y = x * 3
+    >>> with norch.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     z = y.square()
+    ...     y.zero_()
+    ...     z.sum().backward()
+    tensor([0., 0.], grad_fn=<ZeroBackward>)
+    >>> x.grad
+    tensor([18., 18.])
+    """
+    return saved_tensors_hooks(lambda x: x.detach().clone(), lambda x: x)
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -83,9 +101,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """
     node = check_tensor(tensor, "get_gradient_edge")._edge
     if node is None:
-        raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-        )
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     return GradientEdge(node)
 
 

@@ -131,6 +131,15 @@ def _numbers(device: str | int | None) -> list[int]:
     return list(found)
 
 
+def is_current_stream_capturing() -> bool:
+    """Whether what is launched now goes into a CUDA graph: no, a program of norch.compile makes its graph in C.
+
+    >>> norch.cuda.is_current_stream_capturing()
+    False
+    """
+    return False
+
+
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Whether there is a device: norch's kernels convert bfloat16 on each.
 
@@ -439,6 +448,9 @@ def stream(stream: Stream | None) -> Stream:
     ...     x = norch.ones(2)
     """
     return stream or Stream()
+
+
+StreamContext = stream
 
 
 def _number(device: str | int | None) -> int:

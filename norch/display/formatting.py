@@ -88,12 +88,12 @@ def set_printoptions(
     options.sci_mode = sci_mode
 
 
-def tensor_repr(tensor: Tensor) -> str:
-    """The text of a tensor: its numbers, then what is unusual: device, size, dtype, grad_fn."""
+def tensor_repr(tensor: Tensor, column: int = 0) -> str:
+    """The text of a tensor: its numbers, then what is unusual: device, size, dtype, grad_fn. It begins at a column."""
     kind = type(tensor).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
-    numbers = _numbers_text(tensor.detach(), indent=len(prefix))
-    return _join_suffixes(prefix + numbers, _suffixes(tensor), indent=len(prefix))
+    indent = column + len(prefix)
+    return _join_suffixes(prefix + _numbers_text(tensor.detach(), indent), _suffixes(tensor), indent)
 
 
 def number_text(tensor: Tensor) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os as _os
 
+from ..missing import missing as _missing
 from .collectives import *
 from .collectives import __all__ as _collectives
 from .exchange import *
@@ -72,3 +73,6 @@ def is_torchelastic_launched() -> bool:
     False
     """
     return "NORCH_WATCH" in _os.environ
+
+
+__getattr__ = _missing("distributed")

@@ -229,7 +229,7 @@ class MixtureSameFamily(Distribution):
 
     mixture_distribution = property(lambda self: self._mixture, doc="The Categorical that chooses.")
     component_distribution = property(lambda self: self._components, doc="The distributions among which it chooses.")
-    support = property(lambda self: self._components.support)
+    support = property(lambda self: constraints.MixtureSameFamilyConstraint(self._components.support))
 
     def _weights(self) -> Tensor:
         return self._mixture.probs.reshape(*self._mixture.probs.shape, *[1] * len(self._event_shape))

@@ -14,11 +14,12 @@ from ..tensor import Tensor
 from ..types import bool_
 
 __all__ = [
-    "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
-    "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent",
-    "less_than", "lower_cholesky", "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot",
-    "positive", "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex",
-    "square", "stack", "symmetric", "unit_interval",
+    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent",
+    "dependent_property", "greater_than", "greater_than_eq", "half_open_interval", "independent",
+    "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky", "lower_triangular",
+    "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive", "positive_definite",
+    "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex", "square", "stack", "symmetric",
+    "unit_interval",
 ]  # fmt: skip
 
 
@@ -38,6 +39,29 @@ class Constraint:
 
     def __repr__(self) -> str:
         return type(self).__name__.lstrip("_").lower()
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """Of samples of a MixtureSameFamily: those that each of its components allows.
+
+    >>> d = norch.distributions
+    >>> d.constraints.MixtureSameFamilyConstraint(d.constraints.positive).check(norch.tensor([-1.0, 2.0]))
+    tensor([False,  True])
+    """
+
+    def __init__(self, base_constraint: Constraint) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
+
+    def check(self, value: Any) -> Tensor:
+        """Raises ValueError for a value of fewer dimensions than a sample has."""
+        if value.ndim < self.event_dim:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.ndim}")
+        found = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        return found.reshape(*value.shape[: value.ndim - self.event_dim], -1).all(-1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_constraint!r})"
 
 
 class _Real(Constraint):

@@ -31,6 +31,7 @@ __all__ = [
     "identity_transform",
 ]  # fmt: skip
 
+
 class ExpTransform(Transform):
     """y = exp(x).
 

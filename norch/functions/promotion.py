@@ -10,6 +10,7 @@ from .. import operation
 from .._C import Number, lib, number
 from ..operation import check, check_operand
 from ..types import (
+    ABSENT_DTYPES,
     DType,
     Operand,
     bfloat16,
@@ -129,6 +130,17 @@ def set_default_dtype(d: DType) -> None:
 # Floating dtypes by their bits: those of the mantissa, the largest exponent, and the decimals that every number has.
 _LAYOUTS = {float16: (10, 15, 3), bfloat16: (7, 127, 2), float32: (23, 127, 6), float64: (52, 1023, 15)}
 
+# Float8, whose limits programs read although no tensor has it: two of them lack infinity, and count to a larger number.
+_FLOAT8: dict[Any, tuple[int, int, float]] = {
+    ABSENT_DTYPES[f"float8_{name}"]: layout
+    for name, layout in {
+        "e4m3fn": (3, 7, 448.0),
+        "e4m3fnuz": (3, 8, 240.0),
+        "e5m2": (2, 15, 57344.0),
+        "e5m2fnuz": (3, 16, 57344.0),
+    }.items()
+}
+
 
 class finfo:
     """The limits of a floating dtype.
@@ -140,13 +152,13 @@ class finfo:
     """
 
     def __init__(self, type: DType | None = None) -> None:
-        kind = default.dtype if type is None else check_dtype(type)
+        kind: Any = default.dtype if type is None else type if type in _FLOAT8 else check_dtype(type)
         if not kind.is_floating_point:
             raise TypeError(f"finfo: expected a floating dtype, got {kind}; iinfo is for integers")
-        mantissa, exponent, decimals = _LAYOUTS[kind]
+        mantissa, exponent, decimals = _LAYOUTS.get(kind) or (*_FLOAT8[kind][:2], 0)
         self.dtype, self.bits = kind.name, kind.itemsize * 8
         self.eps = 2.0**-mantissa
-        self.max = (2 - self.eps) * 2.0**exponent
+        self.max = (2 - self.eps) * 2.0**exponent if kind in _LAYOUTS else _FLOAT8[kind][2]
         self.min = -self.max
         self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
         self.resolution = float(f"1e-{decimals}")
@@ -158,6 +170,9 @@ class finfo:
         )
 
 
+_UNSIGNED: list[Any] = [ABSENT_DTYPES[f"uint{bits}"] for bits in (16, 32, 64)]
+
+
 class iinfo:
     """The limits of an integer dtype: `bits`, `max`, `min`.
 
@@ -166,7 +181,7 @@ class iinfo:
     """
 
     def __init__(self, type: DType) -> None:
-        kind = check_dtype(type)
+        kind: Any = type if type in _UNSIGNED else check_dtype(type)
         if kind.is_floating_point or kind is bool_:
             raise TypeError(f"iinfo: expected an integer dtype, got {kind}")
         self.dtype, self.bits = kind.name, kind.itemsize * 8

@@ -115,7 +115,7 @@ def _unchanged(function: T) -> T:
 
 
 script_method = export = script_if_tracing = interface = _unchanged
-_overload = _overload_method = _unchanged
+_overload = _overload_method = _script_if_tracing = _unchanged
 
 
 def ignore(drop: Any = False, **_: object) -> Any:

@@ -104,6 +104,15 @@ class LegacyMethods:
         """
         return False
 
+    @property
+    def volatile(self: Tensor) -> bool:
+        """False: what it said before PyTorch 0.4 is in `requires_grad`.
+
+        >>> norch.ones(2).volatile
+        False
+        """
+        return False
+
     def record_stream(self: Tensor, s: object) -> None:
         """Do nothing: in norch all work of a device is queued on one stream, so its memory is free after its last use.
 

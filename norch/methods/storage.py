@@ -130,6 +130,9 @@ class Storage:
         return [*elements[:count].tolist(), "...", *elements[size - count :].tolist()]
 
 
+TypedStorage = UntypedStorage = Storage  # PyTorch's two classes
+
+
 def restored_storage(
     content: bytes,
     kind: dtype,

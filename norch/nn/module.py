@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from inspect import isdatadescriptor
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
@@ -189,16 +189,19 @@ class Module(Hookable, ModuleState):
 
     def _add(self, registry: dict[str, T | None], kind: str, name: str, value: T | None, expected: type[T]) -> None:
         """Register a value, or None, after checking it and its name."""
-        if not isinstance(name, str):
-            raise TypeError(f"{kind} name is {given(name)}, expected a string")
-        if name == "" or "." in name:
-            raise KeyError(f"{kind} name is {shown(name)}, expected one without '.' that is not empty")
-        if hasattr(self, name) and name not in registry:
-            raise KeyError(f"{self.get_name()} already has an attribute {shown(name)}")
+        self._check_name(kind, name, registry)
         is_sparse = kind == "buffer" and isinstance(value, SparseTensor)
         if value is not None and not isinstance(value, expected) and not is_sparse:
             raise TypeError(f"{kind} {shown(name)} is {given(value)}, expected a {expected.__name__} or None")
         self._register(registry, name, value)
+
+    def _check_name(self, kind: str, name: str, known: Container[str]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name is {given(name)}, expected a string")
+        if name == "" or "." in name:
+            raise KeyError(f"{kind} name is {shown(name)}, expected one without '.' that is not empty")
+        if hasattr(self, name) and name not in known:
+            raise KeyError(f"{self.get_name()} already has an attribute {shown(name)}")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter by name. None reserves the name, as Linear does with bias=False."""

@@ -137,6 +137,7 @@ def is_lazy(param: object) -> bool:
     return isinstance(param, _Uninitialized)
 
 
+UninitializedTensorMixin = _Uninitialized  # PyTorch's name
 ParameterOrNone = Union[Parameter, Any]  # of a layer that may have none; a type checker does not ask for a test
 
 

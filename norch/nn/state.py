@@ -142,9 +142,9 @@ class ModuleState:
             for module, hook in hooks:
                 hook(module, keys)
         if strict and keys.unexpected_keys:
-            problems.insert(0, "Unexpected key(s) in state_dict: " + _quoted(keys.unexpected_keys))
+            problems.insert(0, f"Unexpected key(s) in state_dict: {_quoted(keys.unexpected_keys)}. ")
         if strict and keys.missing_keys:
-            problems.insert(0, "Missing key(s) in state_dict: " + _quoted(keys.missing_keys))
+            problems.insert(0, f"Missing key(s) in state_dict: {_quoted(keys.missing_keys)}. ")
         if problems:
             raise RuntimeError(f"Error(s) in loading state_dict for {self.get_name()}:\n\t" + "\n\t".join(problems))
         return keys
@@ -192,8 +192,10 @@ class ModuleState:
         if own.ndim == 0 and entry.shape == [1]:  # a scalar, as older versions saved it
             entry = entry.reshape(())
         if entry.shape != own.shape:
-            shapes = f"given shape {list(entry.shape)}, expected {list(own.shape)}"
-            error_msgs.append(f"size mismatch for {prefix + name}: {shapes}")
+            error_msgs.append(
+                f"size mismatch for {prefix + name}: copying a param with shape {entry.shape} from checkpoint, "
+                f"the shape in current model is {own.shape}."
+            )
         elif local_metadata.get("assign_to_params_buffers"):
             if isinstance(own, Parameter) and not isinstance(entry, Parameter):
                 entry = Parameter(entry, own.requires_grad)

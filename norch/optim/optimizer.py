@@ -20,6 +20,7 @@ from ..operation import assigning, at_once, check, check_kind, mode, structure
 from ..tensor import Tensor
 from ..types import float32, shown
 from ..utils.utils import clear_gradient
+from . import copied as _copied
 from .groups import Group, check_implementation, names_of, required, tensors_and_names
 
 State = dict[str, Any]  # what an optimizer remembers of one parameter: tensors by name
@@ -30,6 +31,33 @@ Parameters = Union[Iterable[Entry], dict[str, Tensor], Group]
 Loss = TypeVar("Loss")
 Step = TypeVar("Step", bound=Callable[..., Any])
 StepHook = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], Any]
+ParamsT = Parameters  # PyTorch's name
+globals().update({name: value for name, value in vars(_copied).items() if name.startswith("_") and name[1] != "_"})
+
+
+_before_all, _after_all = Hooks(), Hooks()
+
+
+def register_optimizer_step_pre_hook(hook: StepHook) -> HookHandle:
+    """Call hook(optimizer, args, kwargs) before each step of any optimizer; it may return other (args, kwargs).
+
+    >>> from norch.optim.optimizer import register_optimizer_step_pre_hook
+    >>> with register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: print(type(optimizer).__name__)):
+    ...     optim.SGD([nn.Parameter([1.0])]).step()
+    SGD
+    """
+    return HookHandle(_before_all, hook)
+
+
+def register_optimizer_step_post_hook(hook: StepHook) -> HookHandle:
+    """Call hook(optimizer, args, kwargs) after each step of any optimizer.
+
+    >>> from norch.optim.optimizer import register_optimizer_step_post_hook
+    >>> with register_optimizer_step_post_hook(lambda optimizer, args, kwargs: print("a step")):
+    ...     optim.SGD([nn.Parameter([1.0])]).step()
+    a step
+    """
+    return HookHandle(_after_all, hook)
 
 
 def _with_hooks(step: Step) -> Step:
@@ -37,14 +65,14 @@ def _with_hooks(step: Step) -> Step:
 
     @functools.wraps(step)
     def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if not (self._before or self._after):
+        if not (self._before or self._after or _before_all or _after_all):
             return step(self, *args, **kwargs)
-        for hook in list((self._before or {}).values()):
+        for hook in [*_before_all.values(), *(self._before or {}).values()]:
             replaced = hook(self, args, kwargs)
             if replaced is not None:
                 args, kwargs = replaced
         result = step(self, *args, **kwargs)
-        for hook in list((self._after or {}).values()):
+        for hook in [*(self._after or {}).values(), *_after_all.values()]:
             hook(self, args, kwargs)
         return result
 
@@ -433,30 +461,6 @@ def step_by(
                     states[name][i] = value
                 else:
                     states[name][i].copy_(value)
-
-
-# What optimizers that began as copies of PyTorch's own import from here:
-ParamsT = Parameters
-
-
-def _use_grad_for_differentiable(step: Step) -> Step:
-    """`step` with gradients on if "differentiable" is set, else without."""
-
-    @functools.wraps(step)
-    def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        with set_grad_enabled(self.defaults.get("differentiable", False)):
-            return step(self, *args, **kwargs)
-
-    return cast(Step, call)
-
-
-def _get_value(x: Any) -> Any:
-    return x.item() if isinstance(x, Tensor) else x
-
-
-def _default_to_fused_or_foreach(params: object, differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
-    """Neither: norch has one implementation, and their loops over the parameters do the same."""
-    return False, False
 
 
 def _alike(x: Any, y: Any) -> bool:

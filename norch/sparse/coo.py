@@ -13,6 +13,7 @@ from .. import operation
 from .._C import ShapeError
 from ..arguments import axes_of, axis_of, destination, flags, one_size
 from ..autograd.derivatives.joining import cat
+from ..display.formatting import tensor_repr
 from ..operation import check_kind, check_tensor
 from ..packing import counting
 from ..types import Size, dtype, float32, float64, int64, shown, sparse_coo
@@ -136,8 +137,8 @@ class SparseTensor:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        lines = [f"indices={self._places!r},", f"values={self._elements.detach()!r},"]
-        lines = [line.replace("\n", "\n" + " " * (7 + line.index("=") + 1)) for line in lines]
+        parts = {"indices=": self._places, "values=": self._elements.detach()}
+        lines = [f"{name}{tensor_repr(part, len('tensor(') + len(name))}," for name, part in parts.items()]
         end = f"size={tuple(self.shape)}, nnz={self._nnz()}, "
         end += "" if self.device == "cpu" else f"device='{self.device}', "
         end += "" if self.dtype in (float32, int64) else f"dtype={self.dtype!r}, "

@@ -10,7 +10,7 @@ from .resume import load_checkpoint, progress, save_checkpoint
 from .swap import swap_tensors
 
 if TYPE_CHECKING:
-    from . import _foreach_utils, _pytree, benchmark, checkpoint, data, dlpack, hooks, model_zoo
+    from . import _contextlib, _foreach_utils, _pytree, benchmark, checkpoint, data, dlpack, hooks, model_zoo
 
 __all__ = ["checkpoint", "data", "load_checkpoint", "progress", "save_checkpoint", "swap_tensors", "utils"]
 
@@ -21,6 +21,16 @@ if not TYPE_CHECKING:  # (a checker follows imports)
 
     def __getattr__(name: str) -> ModuleType:
         """Import these at their first use: few scripts need them, and they would slow every import of norch."""
-        if name in ("_foreach_utils", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo"):
+        if name in (
+            "_contextlib",
+            "_foreach_utils",
+            "_pytree",
+            "benchmark",
+            "checkpoint",
+            "data",
+            "dlpack",
+            "hooks",
+            "model_zoo",
+        ):
             return importlib.import_module("." + name, __name__)
         return _missing(name)

@@ -9,28 +9,39 @@ Whatever is not one of these containers is a leaf, None too.
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass, fields
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 from ..types import shown
 
 Children = list[Any]
+Context = Any
 IsLeaf = Callable[[Any], bool]
 PyTree = Any
 
-# For a type: its children and what else is needed to make one of them, and the way back.
-_NODES: dict[type, tuple[Callable[[Any], tuple[Children, Any]], Callable[[Children, Any], Any]]] = {
-    list: (lambda tree: (tree, None), lambda children, _: children),
-    tuple: (lambda tree: (list(tree), None), lambda children, _: tuple(children)),
-    dict: (lambda tree: ([*tree.values()], [*tree]), lambda children, keys: dict(zip(keys, children))),
-    OrderedDict: (lambda tree: ([*tree.values()], [*tree]), lambda children, keys: OrderedDict(zip(keys, children))),
-    defaultdict: (
+
+class NodeDef(NamedTuple):
+    """For a type of nodes: the children of one and what else is needed to make one of them, and the way back."""
+
+    flatten_fn: Callable[[Any], tuple[Children, Any]]
+    unflatten_fn: Callable[[Any, Any], Any]
+
+
+SUPPORTED_NODES: dict[type, NodeDef] = {
+    list: NodeDef(lambda tree: (tree, None), lambda children, _: children),
+    tuple: NodeDef(lambda tree: (list(tree), None), lambda children, _: tuple(children)),
+    dict: NodeDef(lambda tree: ([*tree.values()], [*tree]), lambda children, keys: dict(zip(keys, children))),
+    OrderedDict: NodeDef(
+        lambda tree: ([*tree.values()], [*tree]), lambda children, keys: OrderedDict(zip(keys, children))
+    ),
+    defaultdict: NodeDef(
         lambda tree: ([*tree.values()], (tree.default_factory, [*tree])),
         lambda children, context: defaultdict(context[0], zip(context[1], children)),
     ),
-    deque: (lambda tree: (list(tree), tree.maxlen), lambda children, maxlen: deque(children, maxlen)),
-    namedtuple: (lambda tree: (list(tree), type(tree)), lambda children, kind: kind(*children)),  # type: ignore[dict-item]
+    deque: NodeDef(lambda tree: (list(tree), tree.maxlen), lambda children, maxlen: deque(children, maxlen)),
+    namedtuple: NodeDef(lambda tree: (list(tree), type(tree)), lambda children, kind: kind(*children)),  # type: ignore[dict-item]
 }
 
 
@@ -80,7 +91,7 @@ def register_pytree_node(
         children, context = flatten_fn(tree)
         return list(children), context
 
-    _NODES[cls] = flatten, unflatten_fn
+    SUPPORTED_NODES[cls] = NodeDef(flatten, unflatten_fn)
 
 
 _register_pytree_node = register_pytree_node  # the name that it had first
@@ -110,9 +121,9 @@ def is_namedtuple(obj: object) -> bool:
 
 
 def _kind(tree: Any) -> Any:
-    """The row of _NODES that a value belongs to, None for a leaf."""
+    """The row of SUPPORTED_NODES that a value belongs to, None for a leaf."""
     kind = type(tree)
-    if kind in _NODES:
+    if kind in SUPPORTED_NODES:
         return kind
     return namedtuple if is_namedtuple_instance(tree) else None
 
@@ -122,7 +133,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], T
     kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
     if kind is None:
         return [tree], TreeSpec()
-    children, context = _NODES[kind][0](tree)
+    children, context = SUPPORTED_NODES[kind][0](tree)
     leaves, specs = [], []
     for child in children:
         found, spec = tree_flatten(child, is_leaf)
@@ -142,7 +153,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 def _made(leaves: Iterator[Any], spec: TreeSpec) -> Any:
     if spec.type is None:
         return next(leaves)
-    return _NODES[spec.type][1]([_made(leaves, child) for child in spec.children_specs], spec.context)
+    return SUPPORTED_NODES[spec.type][1]([_made(leaves, child) for child in spec.children_specs], spec.context)
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
@@ -249,8 +260,8 @@ def broadcast_prefix(prefix: Any, tree: Any, name: str) -> list[Any]:
         if _kind(prefix) is not None:
             raise ValueError(f"{name} is {shown(prefix)}, which does not have the form of {shown(tree)}")
         return [prefix] * len(tree_leaves(tree))
-    parts, context = _NODES[kind][0](tree)
-    given = _NODES[_kind(prefix)][0](prefix)[0]
+    parts, context = SUPPORTED_NODES[kind][0](tree)
+    given = SUPPORTED_NODES[_kind(prefix)][0](prefix)[0]
     if len(given) != len(parts) or (isinstance(tree, dict) and list(prefix) != context):
         raise ValueError(f"{name} is {shown(prefix)}, which does not have the form of {shown(tree)}")
     return [found for part, sub in zip(given, parts) for found in broadcast_prefix(part, sub, name)]
@@ -315,12 +326,24 @@ def _keys(tree: Any, kind: Any, children: Children, context: Any) -> list[Any]:
     return [SequenceKey(i) for i in range(len(children))]
 
 
+def _flatten_with_keys(kind: Any, tree: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    return list(zip(_keys(tree, kind, children, context), children)), context
+
+
+# The same for a type by its name, as packages register classes of their own that are like dicts: _dict_flatten, ...
+for _type in (list, tuple, dict, OrderedDict, defaultdict, deque, namedtuple):
+    _functions = (*SUPPORTED_NODES[_type], functools.partial(_flatten_with_keys, _type))  # type: ignore[index]
+    for _name, _function in zip(("flatten", "unflatten", "flatten_with_keys"), _functions):
+        globals()[f"_{_type.__name__.lower()}_{_name}"] = _function
+
+
 def _with_paths(tree: Any, is_leaf: IsLeaf | None, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
     kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
     if kind is None:
         yield path, tree
         return
-    children, context = _NODES[kind][0](tree)
+    children, context = SUPPORTED_NODES[kind][0](tree)
     for key, child in zip(_keys(tree, kind, children, context), children):
         yield from _with_paths(child, is_leaf, (*path, key))
 

@@ -7,6 +7,7 @@ its own.
 
 from __future__ import annotations
 
+import enum
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, Callable, ContextManager, Iterable, Sequence
@@ -55,6 +56,34 @@ def noop_context_fn() -> tuple[ContextManager[Any], ContextManager[Any]]:
     2
     """
     return nullcontext(), nullcontext()
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy of PyTorch's selective checkpoints may say of an operation.
+
+    >>> norch.utils.checkpoint.CheckpointPolicy.MUST_SAVE.value
+    0
+    """
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: object, allow_cache_entry_mutation: bool = False
+) -> tuple[ContextManager[Any], ContextManager[Any]]:
+    """The contexts of a checkpoint that saves what a policy names: in norch it computes everything again.
+
+    The numbers are the same. (An operation asks nobody before it runs, so the policy is not called.)
+
+    >>> len(norch.utils.checkpoint.create_selective_checkpoint_contexts([]))
+    2
+    """
+    return noop_context_fn()
 
 
 def set_checkpoint_early_stop(enable: bool) -> _Guard:

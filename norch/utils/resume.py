@@ -115,10 +115,22 @@ def progress(iterable: Iterable[Item], **options: object) -> Progress[Item]:
 
 
 class Progress(Generic[Item]):
-    """An iterable with the methods of a progress bar, which show nothing."""
+    """An iterable with the methods of a progress bar, which show nothing.
 
-    def __init__(self, iterable: Iterable[Item]):
+    >>> with norch.utils.resume.Progress(total=2, desc="nothing is shown") as bar:
+    ...     bar.update(1)
+    >>> sum(norch.utils.resume.Progress([1, 2]))
+    3
+    """
+
+    def __init__(self, iterable: Iterable[Item] = (), *_: object, **__: object):
         self.iterable = iterable
+
+    def __enter__(self) -> Progress[Item]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.iterable)

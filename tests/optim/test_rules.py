@@ -179,3 +179,14 @@ def test_the_default_dtype_may_be_float64(name, doubles):
     again = make([plain], lr=0.1)
     again.load_state_dict(state)
     again.step()
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("dtype", [norch.float32, norch.bfloat16])
+def test_a_parameter_that_is_larger_than_the_cache(kind, dtype):
+    """Its results go past the cache where nothing reads them, which a step does."""
+    large, small = (nn.Parameter(norch.full((count,), 2.0, dtype=dtype)) for count in (9_000_000, 10))
+    for parameter in (large, small):
+        parameter.grad = norch.full(parameter.shape, 0.5, dtype=dtype)
+        kind([parameter], lr=0.25).step()
+    assert (large == small[0]).all() and small[0] != 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import importlib
 from collections import OrderedDict, namedtuple
@@ -100,6 +101,25 @@ def names(torch):
     return [list(empty.items()), list(same), same["b"].tolist(), loss.item(), symbols, isinstance(3, torch.SymInt)]
 
 
+def parameters_and_others(torch):
+    nn = torch.nn
+    inner = nn.ParameterList([torch.ones(2), nn.Parameter(torch.ones(1))])
+    rows = nn.ParameterList([inner, "text", nn.Linear(2, 1), 3.5])
+    rows.append(nn.Parameter(torch.zeros(2)))
+    rows[1], rows[3] = torch.ones(3), nn.ParameterDict({"a": torch.ones(2), "layer": nn.Linear(1, 1), "name": None})
+    named = rows[3]
+    named["name"] = torch.ones(1)
+    with pytest.raises(TypeError):
+        named["a"] = "a parameter stays one"
+    del named["layer"]
+    copied = copy.deepcopy(rows)
+    (copied[0][0] * copied[4]).sum().backward()
+    found = [[name for name, _ in module.named_parameters()] for module in (rows, copied, named, rows[:2])]
+    kinds = [type(value).__name__ for value in [*rows, *named.values()]]
+    grads = [copied[4].grad.tolist(), rows[4].grad]
+    return [found, kinds, list(named), len(rows), sorted(rows.state_dict()), grads]
+
+
 def futures(torch):
     module = importlib.import_module(torch.__name__ + ".futures")
     seen, failed = [], module.Future()
@@ -148,7 +168,7 @@ def helpers_of_distributions(torch):
 
 
 PROGRAMS = [paths_of_trees, swapped, other_parameters, masks_of_causal_attention, asserted, names]
-PROGRAMS += [futures, generators, traits, helpers_of_distributions]
+PROGRAMS += [futures, generators, traits, helpers_of_distributions, parameters_and_others]
 
 
 def same(found, expected):

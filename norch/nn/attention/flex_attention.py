@@ -21,11 +21,15 @@ __all__ = ["BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_a
 MaskMod = Callable[[Any, Any, Any, Any], Any]
 ScoreMod = Callable[[Any, Any, Any, Any, Any], Any]
 
+_DEFAULT_SPARSE_BLOCK_SIZE = 128  # PyTorch's name
+
 
 class BlockMask:
     """Which keys each query may see: a function of indices, and the shape [B, H, Q, K] that it is for."""
 
-    def __init__(self, mask_mod: MaskMod, shape: tuple[int, ...], block_size: int | tuple[int, int] = 128) -> None:
+    def __init__(
+        self, mask_mod: MaskMod, shape: tuple[int, ...], block_size: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE
+    ) -> None:
         self.mask_mod, self.shape = mask_mod, shape
         self.BLOCK_SIZE = (block_size, block_size) if isinstance(block_size, int) else block_size
 
@@ -91,7 +95,7 @@ def create_block_mask(
     Q_LEN: int,
     KV_LEN: int,
     device: Any = None,
-    BLOCK_SIZE: int | tuple[int, int] = 128,
+    BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
     **_: Any,
 ) -> BlockMask:

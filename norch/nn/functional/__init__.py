@@ -12,6 +12,12 @@ from .activations import *
 from .adaptive_pooling import *
 from .attention import *
 from .convolution import *
+from .copied import _canonical_mask as _canonical_mask
+from .copied import _get_softmax_dim as _get_softmax_dim
+from .copied import _in_projection as _in_projection
+from .copied import _in_projection_packed as _in_projection_packed
+from .copied import _none_or_dtype as _none_or_dtype
+from .copied import _verify_batch_size as _verify_batch_size
 from .cross_entropy import *
 from .ctc import *
 from .distances import *

@@ -20,22 +20,19 @@ T = TypeVar("T", Module, Parameter)
 
 
 class _Container(Module, Generic[T]):
-    """What all containers share: values of one type, in the registry that a module has for it."""
+    """What all containers share: values by name, which are modules unless a class says otherwise."""
 
-    kind: type[T]
+    kind: type[T] = Module  # type: ignore[assignment]  # for messages
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...  # the values are attributes too
 
     def _values(self) -> dict[str, Any]:
-        return self._modules if self.kind is Module else self._parameters
+        return self._modules
 
-    def _checked(self, value: T | Tensor) -> T:
-        if self.kind is Parameter and isinstance(value, Tensor) and not isinstance(value, Parameter):
-            value = Parameter(value)
-        if not isinstance(value, self.kind) and not (value is None and isinstance(self, (_Dict, ModuleList))):
-            hint = self._hint(value)
-            raise TypeError(f"{self.get_name()}: given {given(value)}, expected a {self.kind.__name__}{hint}")
+    def _checked(self, value: Any) -> Any:
+        if not isinstance(value, Module) and not (value is None and isinstance(self, (_Dict, ModuleList))):
+            raise TypeError(f"{self.get_name()}: given {given(value)}, expected a Module{self._hint(value)}")
         return value
 
     def _hint(self, value: Any) -> str:
@@ -49,13 +46,39 @@ class _Container(Module, Generic[T]):
         return ""
 
     def _set(self, name: str, value: T | Tensor) -> None:
-        self._add(self._values(), self.kind.__name__.lower(), name, self._checked(value), self.kind)
+        self._add(self._modules, "module", name, self._checked(value), Module)
 
     def __len__(self) -> int:
         return len(self._values())
 
+
+class _Parameters(_Container[Parameter]):
+    """What ParameterList and ParameterDict share: tensors become parameters, and other values are attributes."""
+
+    kind = Parameter
+
+    def _names(self) -> dict[str, None]:
+        names: dict[str, None] = vars(self).setdefault("_own_names", {})
+        return names
+
+    def _values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._names()}
+
+    def _set(self, name: str, value: Any) -> None:
+        names = self._names()
+        self._check_name("parameter", name, names)
+        setattr(
+            self, name, value if not isinstance(value, Tensor) or isinstance(value, Parameter) else Parameter(value)
+        )
+        names[name] = None
+
+    def __delitem__(self, key: str) -> None:
+        del self._names()[key]
+        delattr(self, key)
+
     def inner_repr(self) -> str:
-        return ", ".join(f"{name}: {list(value.shape)}" for name, value in self._parameters.items())
+        shown = {name: list(x.shape) if isinstance(x, Tensor) else given(x) for name, x in self._values().items()}
+        return ", ".join(f"{name}: {shown[name]}" for name in shown if name not in self._modules)
 
 
 # ---- Lists ----------------------------------------------------------------------------------------------------------
@@ -113,8 +136,6 @@ class _List(_Container[T]):
 
 class _Modules(_List[Any]):  # Any module: type checkers let `model[0].weight` pass
     """What Sequential and ModuleList share."""
-
-    kind = Module
 
     def _renumber(self, modules: Iterable[Module]) -> None:
         """Make `modules` the only children."""
@@ -218,15 +239,15 @@ class ModuleList(_Modules):
         )
 
 
-class ParameterList(_List[Parameter]):
+class ParameterList(_Parameters, _List[Parameter]):
     """A list of parameters, named "0", "1", ...; tensors become parameters that share their memory.
+
+    It also holds other values, of which parameters of modules and lists count as this one's.
 
     >>> weights = nn.ParameterList([nn.Parameter([1.0]), nn.Parameter([2.0])])
     >>> sum(weights)
     tensor([3.], grad_fn=<AddBackward>)
     """
-
-    kind = Parameter
 
 
 # ---- Dicts ----------------------------------------------------------------------------------------------------------
@@ -272,21 +293,19 @@ class ModuleDict(_Dict[Any]):
     norch.Size([4, 1])
     """
 
-    kind = Module
-
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__(modules)
 
 
-class ParameterDict(_Dict[Parameter]):
+class ParameterDict(_Parameters, _Dict[Parameter]):
     """A dict of parameters, in the order given; tensors become parameters that share their memory.
+
+    It also holds other values, of which parameters of modules and lists count as this one's.
 
     >>> weights = nn.ParameterDict({"a": nn.Parameter([1.0]), "b": nn.Parameter([2.0])})
     >>> weights["a"] + weights["b"]
     tensor([3.], grad_fn=<AddBackward>)
     """
-
-    kind = Parameter
 
     def __init__(
         self, parameters: Mapping[str, Parameter | Tensor] | Iterable[tuple[str, Parameter | Tensor]] | None = None

@@ -140,9 +140,9 @@ DEPARTURES = [
     Departure(
         "IndexError",
         "TypeError",
-        r"^nn\.LSTM\(|^nn\.ParameterList\(\[3\]\)",
-        "an LSTM gets one state in place of two; a ParameterList holds something else than tensors",
-        "a wrong type is a TypeError; a ParameterList is a list of parameters",
+        r"^nn\.LSTM\(",
+        "an LSTM gets one state in place of two",
+        "a wrong type is a TypeError",
     ),
     Departure(
         "AttributeError",

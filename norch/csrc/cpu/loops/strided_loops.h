@@ -255,9 +255,11 @@ bool is_one_run(const Tensor* const (&operands)[N], int written, Run& run) {
     return true;
 }
 
-// Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.
+// Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them, and reads
+// them before if it `updates`.
 template <int N>
-void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr,
+                    bool updates = false) {
     Run whole;
     whole.options = options;
     if (operands[N - 1]->size <= PIECE && is_one_run(operands, written, whole)) return loop(whole);
@@ -266,7 +268,7 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
     walk.layout = collapse(operands);
     if (walk.layout.size == 0) return;
     walk.largest_item = 1;
-    bool in_place = written > 1;
+    bool in_place = written > 1 || updates;
     for (int k = 0; k < N; k++) {
         walk.data[k] = static_cast<char*>(operands[k]->data);
         walk.item[k] = item_size(operands[k]->dtype);
@@ -378,7 +380,7 @@ inline void widening_loop(const Run& run) {
             moved[k].data[0] = run.data[k] + (run.repeats[k] ? 0 : start * widening.item[k]);
             moved[k].data[1] = buffer[k];
             moved[k].n = run.repeats[k] ? 1 : block.n;
-            const bool is_read = k < first_written || widening.options;  // a loop with options updates
+            const bool is_read = k < first_written || widening.options;
             if (is_read && widening.conversions[k].widen) widening.conversions[k].widen(moved[k]);
             block.data[k] = moved[k].data[widening.conversions[k].widen ? 1 : 0];
         }
@@ -391,18 +393,18 @@ inline void widening_loop(const Run& run) {
     }
 }
 
-// The same as walk_as_stored, for a loop that takes the wide dtypes of the operands.
+// The same as walk_as_stored, for a loop that takes the wide dtypes of the operands. A loop with options updates.
 template <int N>
 void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
     bool any = false;
     for (const Tensor* operand : operands) any |= is_narrow(operand->dtype);
-    if (!any) return walk_as_stored<N>(operands, written, loop, options);
+    if (!any) return walk_as_stored<N>(operands, written, loop, options, options != nullptr);
     Widening widening = {{}, {}, N, written, loop, options};
     for (int k = 0; k < N; k++) {
         widening.conversions[k] = conversions_of(operands[k]->dtype);
         widening.item[k] = item_size(operands[k]->dtype);
     }
-    walk_as_stored<N>(operands, written, widening_loop, &widening);
+    walk_as_stored<N>(operands, written, widening_loop, &widening, options != nullptr);
 }
 
 }  // namespace NORCH_ISA
