@@ -1,7 +1,8 @@
 """The rows of wide.py: every operation of the tests' tables, then layers, losses, optimizers and single calls.
 
 A row is a line of Python that norch and torch both run, with `lib` for either of them. The names it may use: x, y, z
-(matrices of n x n), v and w (vectors of n), picked (n places along an axis), places (n x n of them), mask (n x n).
+(matrices of n x n), d (one of doubles), v and w (vectors of n), picked (n places along an axis), places (n x n of
+them), mask (n x n).
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ OPERANDS = {  # what a code may name, as functions of n
     "picked": lambda n: norch.randint(0, n, (n,)),
     "places": lambda n: norch.randint(0, n, (n, n)),
     "mask": lambda n: norch.rand(n, n) > 0.5,
+    "d": lambda n: (norch.rand(n, n) * 6 - 3).double(),
 }
 WORD = re.compile(r"[a-z_]+")
 
@@ -133,6 +135,7 @@ PRODUCTS = {
     "bmm": "lib.bmm(x[None], y[None])",
     "outer": "lib.outer(v, w)",
     "addmm": "lib.addmm(x, y, z)",
+    "addbmm": "lib.addbmm(x, y[None], z[None])",
 }
 JOINS = {
     "cat dim=0": "lib.cat((x, y))",
@@ -180,6 +183,42 @@ WRITES = {  # into x, or of views: contiguous alone
     "[i, j] = y": "x[picked, picked] = v",
     "[:, [1]] = y": "x[:, [1]] = y[:, :1]",
     "[mask] = y": "x[mask] = 1.0",
+    "exp out=": "lib.exp(x, out=y)",
+    "add out=": "lib.add(x, y, out=z)",
+    "mm out=": "lib.mm(x, y, out=z)",
+    "cumsum out=": "lib.cumsum(x, 1, out=y)",
+    "t_": "y.t_()",
+    "squeeze_": "y.squeeze_()",
+    "clamp_": "y.clamp_(-1, 1)",
+    "round_(decimals)": "y.round_(decimals=2)",
+    "addmm_": "y.addmm_(x, z, beta=0.5, alpha=1e-3)",
+    "addr_": "y.addr_(v, w, beta=0.5, alpha=1e-3)",
+}
+DTYPES = {  # other than float32
+    **{f"{name} of float64": f"d.{name}()" for name in ("exp", "exp2", "expm1", "sinh", "sin", "cos", "sum", "sort")},
+    "log1p of float64": "z.double().log1p()",
+    "matmul of float64": "d @ d",
+    "matmul of int64": "places @ places",
+    "matmul of int32": "places.int() @ places.int()",
+    "cumsum of int64": "places.cumsum(1)",
+    "max(1) of int64": "places.max(1)",
+    "// of int64": "places // (places + 1)",
+    "sum of bool": "mask.sum(1)",
+    "exp of bfloat16": "x.bfloat16().exp()",
+    "result_type": "lib.result_type(x, picked)",
+    "finfo": "lib.finfo(x.dtype).max",
+}
+LINALG = {  # of at most 100 rows
+    "inv": "lib.linalg.inv(x[:100, :100])",
+    "inv_ex": "lib.linalg.inv_ex(x[:100, :100])",
+    "solve": "lib.linalg.solve(x[:100, :100], y[:100, :100])",
+    "det": "lib.linalg.det(x[:100, :100])",
+    "qr": "lib.linalg.qr(x[:100, :100])",
+    "svd": "lib.linalg.svd(x[:100, :100])",
+    "eigh": "lib.linalg.eigh(x[:100, :100])",
+    "cholesky": "lib.linalg.cholesky(x[:100, :100] @ x[:100, :100].T + 9 * lib.eye(min(n, 100)))",
+    "lstsq": "lib.linalg.lstsq(x[:100, :100], y[:100, :100])",
+    "orthogonal_": "lib.nn.init.orthogonal_(y[:100, :100])",
 }
 VIEWS = {
     "reshape": "x.reshape(2, -1)",
@@ -385,6 +424,8 @@ def operations() -> list[Row]:
         ("joins", JOINS, both),
         ("choices", CHOICES, both),
         ("writes", WRITES, both[:1]),
+        ("dtypes", DTYPES, both[:1]),
+        ("linalg", LINALG, both[:1]),
         ("views", VIEWS, both[:1]),
         ("copies", COPIES, both),
         ("indexing", INDEXING, both),

@@ -225,12 +225,13 @@ class Number:
             self._ptr = lib.number_tensor(0.0, int(value), kind.number) or raise_error()
 
 
-_numbers: dict[tuple[type, Any], Number] = {}
+_numbers: dict[Any, Number] = {}
 
 
 def number(value: Any) -> Number:
     """The Number of an int, float or bool. The constants of a training loop come back, so they are kept."""
-    key = (type(value), value or str(value))  # 0.0 and -0.0 are equal but not the same
+    # 2.0, 2 and True, or 0.0 and -0.0, are equal but not the same
+    key: Any = value if type(value) is float and value else (type(value), value or str(value))
     found = _numbers.get(key)
     if found is None:
         if len(_numbers) >= _MAX_KEPT:

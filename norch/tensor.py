@@ -482,7 +482,7 @@ for _name in ABSENT["Tensor"]:
     setattr(Tensor, _name, Absent("Tensor", _name))
 
 # Composed of several operations: halves are widened before the first and rounded after the last.
-for _name in "mean nanmean var std norm logsumexp addbmm".split():
+for _name in "mean nanmean var std norm logsumexp".split():
     setattr(Tensor, _name, in_float32(getattr(Tensor, _name)))
 autocasting.classes.append(Tensor)
 

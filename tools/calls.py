@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # C functions that read an argument, a value, or what a tensor is, or make its Python object: no operations
 READING = """parts_of_index values_of shape_of strides_of ndim_of dtype_of device_of count_of offset_of
-    is_in_row_order wrap_handle wrap_handles wrap_view""".split()
+    is_in_row_order wrap_handle wrap_handles wrap_view wrap_views""".split()
 RECORD = ROOT / "tests" / "tables" / "calls.txt"
 
 # What a row finds: x and y [8, 8] of floats, n [8] of integers, rows [4] of places, mask [8, 8] of bools, and so on.
@@ -33,6 +33,19 @@ F = norch.nn.functional
 
 # family -> rows. A row is an expression, or a statement.
 ROWS = {
+    "out": """
+        norch.exp(x, out=y)
+        norch.add(x, y, out=x)
+        norch.mm(x, y, out=x)
+        norch.cumsum(x, 1, out=y)
+    """,
+    "in place": """
+        y.t_()
+        y.unsqueeze_(0).squeeze_(0)
+        y.round_(decimals=2)
+        y.addmm_(x, x, beta=0.5, alpha=0.1)
+        y.addr_(v, v)
+    """,
     "making": """
         norch.zeros(8, 8)
         norch.ones(8, 8)
@@ -277,6 +290,14 @@ ROWS = {
 
 # reason -> the rows that it makes several calls of C
 REASONS = {
+    "the kernel, then a copy into out": """
+        norch.mm(x, y, out=x)
+        norch.cumsum(x, 1, out=y)
+        """,
+    "the view, then the count of writes": """
+        y.t_()
+        y.unsqueeze_(0).squeeze_(0)
+        """,
     "a view or a copy: asks whether memory is shared": """
         x.reshape(64)
         x.flatten()

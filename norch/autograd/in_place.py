@@ -46,8 +46,13 @@ def wrap_view(ptr: int, base: Tensor, tracked: bool) -> Tensor:
     return result
 
 
+def wrap_views(ptrs: Sequence[int], base: Tensor, tracked: bool) -> tuple[Tensor, ...]:
+    """The same of several views."""
+    return tuple([wrap_view(ptr, base, tracked) for ptr in ptrs])
+
+
 if CPYTHON and not TYPE_CHECKING:
-    wrap_view = lib.wrap_view  # the same in C
+    wrap_view, wrap_views = lib.wrap_view, lib.wrap_views  # the same in C
 
 
 def join(result: Tensor, base: Tensor) -> None:
@@ -70,7 +75,7 @@ def views(
     """The Tensors of several views of `base`, recorded with backward(base, *those of the parameters)."""
     if base._edge is not None:
         return tuple([view(base, ptr, backward, *each) for ptr, each in zip(ptrs, parameters())])
-    return tuple([wrap_view(ptr, base, mode.enabled) for ptr in ptrs])
+    return wrap_views(ptrs, base, mode.enabled)
 
 
 def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Node], *parameters: Any) -> Tensor:
@@ -101,19 +106,17 @@ def _is_recorded_leaf(x: Tensor) -> bool:
     return x._edge is not None and x._edge.refuses_writes
 
 
-def become(x: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """Make x, in place, what a view of x is: `x.unsqueeze_()` from `x.unsqueeze()`."""
-    if mode.enabled and x._edge is not None:
+def become(x: Tensor, ptr: int, backward: Callable[..., Function], *parameters: Any) -> Tensor:
+    """Make x, in place, what a view of x is: `x.unsqueeze_()` from the view of `x.unsqueeze()`."""
+    if x._edge is not None and mode.enabled:
         check_writable(x)
-    shown = change(x)
-    lib.mark_as_written(x._ptr)  # a graph that saved x must not use it in its new shape
-    kept = x._ptr
-    if shown._edge is not None:
-        shown._edge.result = ref(x)
-        vars(x).update(_ptr=shown._ptr, _shape=None, _edge=shown._edge)  # at once, as no interrupt must part them
+        node: Any = view(x, ptr, backward, *parameters)._edge
+        node.result = ref(x)
+        change = {"_ptr": ptr, "_shape": None, "_edge": node}  # at once, as no interrupt must part them
     else:
-        vars(x).update(_ptr=shown._ptr, _shape=None)
-    vars(shown).update(_ptr=kept, _shape=None)
+        change = {"_ptr": ptr or raise_error(), "_shape": None}
+    lib.mark_as_written(ptr)  # a graph that saved x must not use it in its new shape
+    vars(x).update(change)
     structure.version += 1
     return x
 

@@ -70,9 +70,11 @@ API Tensor* contiguous_tensor(Tensor* tensor);             // an alias if it alr
 API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);    // a copy in another dtype, stored in the same order
 API Tensor* to_device(Tensor* tensor, int32_t device);     // a contiguous copy on another device
 API int assign_tensor(Tensor* target, Tensor* source);     // target[...] = source, broadcast and cast
+API int32_t write_result(Tensor* out, Tensor* result);     // the same if they are alike; else 1
 // targets[k][...] = sources[k], each like its target: all of them or, if one does not fit, none
 API int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources);
 API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integers that an operation makes floats of
+API int32_t promoted_dtype(Tensor* tensor1, Tensor* tensor2);  // of an operation on tensors or numbers
 // of a number, or of zeros if that is null
 API Tensor* full_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, Tensor* number);
 API Tensor* empty_like_tensor(Tensor* tensor, int32_t dtype, int32_t device);  // its shape, and the order in memory
@@ -287,6 +289,7 @@ API Tensor* triangle_places_tensor(int64_t rows, int64_t columns, int64_t diagon
 // with null for a beta or alpha of 1
 API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);
 API Tensor* kron_tensor(Tensor* tensor1, Tensor* tensor2);  // Kronecker's product
+API int added_product_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha, int32_t kind);
 API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
                                  int32_t kind);
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
@@ -330,6 +333,7 @@ API void know_parameters(PythonObject* parameter);
 API PythonObject* wrap_handle(PythonObject* handle);
 API PythonObject* wrap_handles(PythonObject* handles);
 API PythonObject* wrap_view(PythonObject* handle, PythonObject* base, PythonObject* tracked);
+API PythonObject* wrap_views(PythonObject* handles, PythonObject* base, PythonObject* tracked);  // of a tuple
 // A new tensor of numbers and nested lists; null, without an error, for what is left to norch/packing.py. The dtype may
 // be -1 to infer it. (api/python_values.cpp)
 API Tensor* tensor_of_values(PythonObject* data, int32_t dtype);

@@ -167,6 +167,7 @@ struct Margins {
 // name, class of ops/reductions.h, dtype of the result, whether a reduction of no elements has a value
 #define REDUCTIONS(K)                                                                    \
     K(sum, Sum, WIDE_DTYPE, true) /* of floats: a few ULP of error at any length */      \
+    K(nansum, NanSum, WIDE_DTYPE, true)                                                  \
     K(prod, Prod, WIDE_DTYPE, true)                                                      \
     K(max, Max, SAME_DTYPE, false) /* a NaN wins */                                      \
     K(min, Min, SAME_DTYPE, false)                                                       \

@@ -6,6 +6,7 @@ from ..methods.composed import scaled
 from ..operation import check_operand, check_tensor
 from ..tensor import Tensor
 from ..types import Operand
+from .creation import empty_like
 from .out import into
 from .promotion import result_type
 
@@ -45,7 +46,7 @@ def fill(input: Tensor, value: Operand) -> Tensor:
     """
     x = check_tensor(input, "fill")
     check_operand(value, "fill")
-    return x.clone().fill_(value)
+    return empty_like(x).fill_(value) if x._edge is None else x.clone().fill_(value)
 
 
 def real(input: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .._C import ShapeError, device_name, device_number, lib
@@ -43,13 +44,21 @@ def empty_strided(
     """
     shape, rank = packed_list(size, "empty_strided: size")
     strides, count = packed_list(stride, "empty_strided: stride")
-    if rank != count or min((*size, *stride), default=0) < 0:
+    extent = _extent(tuple(size), tuple(stride))
+    if rank != count or extent < 0:
         given = f"{list(size)} and {list(stride)}"
         raise ShapeError(f"empty_strided: expected a stride for each size, not negative, got {given}")
-    extent = 0 if 0 in size else 1 + sum((int(count) - 1) * int(step) for count, step in zip(size, stride))
     memory = uninitialized([extent], floating(dtype), device)
     result = wrap(lib.as_strided_tensor(memory._ptr, shape, strides, rank, 0))
     return made(result, "empty_strided", requires_grad, pin_memory, layout)
+
+
+@functools.lru_cache(256)
+def _extent(size: tuple[Any, ...], stride: tuple[Any, ...]) -> int:
+    """From the first element to behind the last one; -1 for negative sizes or strides."""
+    if min((*size, *stride), default=0) < 0:
+        return -1
+    return 0 if 0 in size else 1 + sum((int(count) - 1) * int(step) for count, step in zip(size, stride))
 
 
 def empty_permuted(

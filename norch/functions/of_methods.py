@@ -11,13 +11,15 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable, cast
 
+from .. import operation
+from .._C import lib
 from ..autocasting import VARIABLE
 from ..operation import check_tensor
 from ..prototypes import operations
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from .creation import tensor
-from .out import Out, into
+from .out import Out, into, written
 from .promotion import result_type
 
 # The rows of csrc/ops/operations.h with one or two operands, and the other methods that are functions too.
@@ -116,8 +118,14 @@ def _function(name: str) -> Callable[..., Tensor]:
 
 def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Tensor:
     """The function of this name with an `out`, or of what is no Tensor."""
-    if out is not None and name in WITHOUT_OUT:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    if out is not None:
+        if name in WITHOUT_OUT:
+            raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+        kernel = _KERNELS.get((name, len(args)))
+        if kernel is not None and not kwargs and not operation.mode.autocast and written(out, kernel, input, *args):
+            return out
+        if isinstance(input, Tensor):
+            return into(out, getattr(Tensor, name)(input, *args, **kwargs), name)
     if isinstance(input, SparseTensor):
         return getattr(input, name)(*args, **kwargs)
     if name == "pow" and isinstance(input, (int, float)) and args and isinstance(args[0], Tensor):
@@ -135,5 +143,14 @@ def _of_number(value: Any, name: str, *others: Any, **keywords: Any) -> Tensor:
         return check_tensor(value, name)
     return tensor(value, result_type(value, other), other.device)
 
+
+# The kernels that write straight into `out`, by the name of a function and the number of its operands after the first.
+_KERNELS = {
+    (name, others): getattr(lib, f"{row}_into")
+    for others, kind in enumerate(("unary", "binary", "ternary"))
+    for name in __all__
+    for row in (f"{'elementwise_' * (name in ('mul', 'multiply'))}{getattr(Tensor, name).__name__}",)
+    if row in operations()[kind]
+}
 
 globals().update({name: _function(name) for name in __all__})

@@ -5,8 +5,11 @@ A function that has `out` ends with `return into(out, result, name)`; those made
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar, Union
 
+from .. import operation
+from .._C import lib
+from ..autograd.in_place import after_write
 from ..autograd.mode import no_grad
 from ..given import warn
 from ..operation import check_tensor, mode
@@ -36,6 +39,8 @@ def into(out: Out, result: Result, name: str) -> Result:
     """
     if out is None:
         return result
+    if written(out, lib.write_result, result):
+        return out  # type: ignore[return-value]
     parts = result if isinstance(result, tuple) else (result,)
     targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     if len(targets) != len(parts):
@@ -45,6 +50,19 @@ def into(out: Out, result: Result, name: str) -> Result:
     if not isinstance(result, tuple):
         return targets[0]
     return type(result)(*targets) if hasattr(result, "_fields") else type(result)(targets)
+
+
+def written(out: Any, kernel: Callable[..., int], *operands: Any) -> bool:
+    """Let a kernel write into `out` what it makes of tensors. False if it cannot, or if there is a graph to follow."""
+    for x in (out, *operands):
+        if not isinstance(x, operation.Tensor) or (x._edge is not None and mode.enabled):
+            return False
+    base = out._base
+    if (base is not None and base._edge is not None) or kernel(out._ptr, *[x._ptr for x in operands]):
+        return False
+    if base is not None or out._views is not None:
+        after_write(out, 0)
+    return True
 
 
 def _write(target: Tensor, result: Tensor, name: str) -> None:

@@ -11,6 +11,7 @@ from .._C import Number, lib, number
 from ..operation import check, check_operand
 from ..types import (
     ABSENT_DTYPES,
+    DTYPES,
     DType,
     Operand,
     bfloat16,
@@ -58,7 +59,8 @@ def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
     >>> norch.result_type(norch.tensor([1]), 2.5)
     norch.float32
     """
-    return common_type(tensor1, tensor2)
+    x, y = check_operand(tensor1, "result_type"), check_operand(tensor2, "result_type")
+    return DTYPES[lib.promoted_dtype(x._ptr, y._ptr)]
 
 
 def common_type(*operands: Operand) -> dtype:
@@ -142,7 +144,22 @@ _FLOAT8: dict[Any, tuple[int, int, float]] = {
 }
 
 
-class finfo:
+class _Once(type):
+    """A class whose object for a dtype is made once."""
+
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        found = _limits.get((cls, args[0])) if args and type(args[0]) is dtype else None
+        if found is None:
+            found = super().__call__(*args, **named)
+            if args and type(args[0]) is dtype:
+                _limits[cls, args[0]] = found
+        return found
+
+
+_limits: dict[tuple[type, dtype], Any] = {}
+
+
+class finfo(metaclass=_Once):
     """The limits of a floating dtype.
 
     `bits`, `max`, `min`, `eps` (from 1 to the next number), `tiny` and `smallest_normal`, `resolution` (of decimals).
@@ -173,7 +190,7 @@ class finfo:
 _UNSIGNED: list[Any] = [ABSENT_DTYPES[f"uint{bits}"] for bits in (16, 32, 64)]
 
 
-class iinfo:
+class iinfo(metaclass=_Once):
     """The limits of an integer dtype: `bits`, `max`, `min`.
 
     >>> norch.iinfo(norch.uint8).max
@@ -192,7 +209,6 @@ class iinfo:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
-@functools.lru_cache(None)
 def limits_of(kind: dtype) -> Any:
     return finfo(kind) if kind.is_floating_point else iinfo(kind)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from .._C import device_number, lib
-from ..arguments import one_size, place_of, plain_number
+from ..arguments import broadcast_shapes, one_size, place_of, plain_number
 from ..methods.random_fill import LARGEST, range_of
 from ..operation import check_tensor, wrap
 from ..tensor import Tensor
@@ -14,6 +14,7 @@ from ..types import layout as Layout  # noqa: N812
 from .creation import empty_like, leaf, made
 from .generator import Generator, state_of
 from .out import into
+from .promotion import result_type
 
 __all__ = [
     "normal",
@@ -246,6 +247,6 @@ def normal(
     lowest = std if not isinstance(std, Tensor) else std.min().item() if std.numel else 0
     if not lowest >= 0:
         raise RuntimeError(f"normal: expected std >= 0, got {lowest}")
-    like = check_tensor(mean + std, "normal").detach()
-    result = randn(like.shape, dtype=like.dtype, device=like.device, generator=generator) * std + mean
-    return into(out, result, "normal")
+    shape = broadcast_shapes(*[t.shape for t in given], name="normal")
+    drawn = randn(shape, dtype=result_type(mean, std), device=given[0].device, generator=generator)
+    return into(out, check_tensor(drawn * std + mean, "normal"), "normal")

@@ -113,6 +113,8 @@ def isin(
     test_elements = test_element if test_elements is None else test_elements
     if elements is None or test_elements is None:
         raise TypeError("isin: expected elements and test_elements")
+    if isinstance(elements, operation.Tensor) and type(test_elements) in (int, float):
+        return into(out, elements != test_elements if invert else elements == test_elements, "isin")
     tensors = [t for t in (elements, test_elements) if isinstance(t, operation.Tensor)]
     if not tensors:
         raise TypeError("isin: expected a tensor as one of elements and test_elements")

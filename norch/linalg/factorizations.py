@@ -172,14 +172,14 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Out = None) -> QR:
     if mode == "r":
         result = [x.new_empty([0]), recorded(r, derivatives.NotUniqueBackward, (x,), "linalg.qr in mode 'r'")]
         return into(out, QR(*result), "linalg.qr")
-    parts = [_columns_of(whole, tau, size), r]
+    parts = [columns_of(whole, tau, size), r]
     if mode == "complete":
         why = "linalg.qr in mode 'complete' of a matrix with more rows than columns"
         return into(out, QR(*(recorded(p, derivatives.NotUniqueBackward, (x,), why) for p in parts)), "linalg.qr")
     return into(out, QR(*derivatives.factored(x, derivatives.QrBackward, parts)), "linalg.qr")
 
 
-def _columns_of(x: Tensor, tau: Tensor, columns: int) -> Tensor:
+def columns_of(x: Tensor, tau: Tensor, columns: int) -> Tensor:
     """The first columns of the product of reflections, outside of any graph."""
     q = wrap(lib.orgqr_tensor(x.detach().to("cpu")._ptr, tau.detach().to("cpu")._ptr, columns))
     return q.to(x.device)
@@ -203,7 +203,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Out = None) -> Tensor:
         )
     if tau.shape[:-1] != x.shape[:-2] or tau.dtype is not x.dtype:
         return into(out, _reflected(x, tau), "linalg.householder_product")
-    result = _columns_of(x, tau, columns)
+    result = columns_of(x, tau, columns)
     return into(out, recorded(result, partial(FormulaBackward, _reflected, ()), (x, tau)), "linalg.householder_product")
 
 
@@ -288,8 +288,9 @@ def _joined(below: Tensor, above: Tensor) -> Tensor:
 
 def on_host(function: Any, x: Tensor, *settings: int) -> list[Tensor]:
     """The results of a C function for matrices on the CPU, outside of any graph, on the device of x."""
-    found = several(function(x.detach().to("cpu")._ptr, *settings))
-    return found if x.device == "cpu" else [part.to(x.device) for part in found]
+    if not x.is_cuda:
+        return several(function(x._ptr, *settings))
+    return [part.to(x.device) for part in several(function(x.detach().to("cpu")._ptr, *settings))]
 
 
 def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:

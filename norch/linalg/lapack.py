@@ -34,8 +34,7 @@ def compute(name: str, function: Callable[..., Any], *matrices: Tensor) -> list[
     """
     numpy = numpy_for(name)
     try:
-        with numpy.errstate(all="ignore"):
-            results = function(numpy, *[array_of(check_tensor(x, name)) for x in matrices])
+        results = function(numpy, *[array_of(check_tensor(x, name)) for x in matrices])
     except numpy.linalg.LinAlgError as error:
         raise LinAlgError(f"{name}: {error}") from None
     results = results if isinstance(results, (tuple, list)) else (results,)

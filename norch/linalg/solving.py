@@ -16,7 +16,7 @@ from ..operation import check_tensor, own, recorded, wrap
 from ..return_types import printed
 from ..types import int64, shown
 from .factorizations import _no_failure, eigvalsh, lu_factor_ex, permutation_of, svd, svdvals
-from .lapack import check_matrices, check_real, compute
+from .lapack import LinAlgError, check_matrices, check_real, compute
 from .norms import matrix_norm
 
 if TYPE_CHECKING:
@@ -102,8 +102,12 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Out = None) -> InvEx:
     tensor(1, dtype=norch.int32)
     """
     x = check_matrices("linalg.inv_ex", A, square=True)
-    usable, info = _regular(x, check_errors)
-    return into(out, InvEx(inv(usable), info), "linalg.inv_ex")
+    try:
+        result = InvEx(inv(x), _no_failure(x))
+    except LinAlgError:
+        usable, info = _regular(x, check_errors)
+        result = InvEx(inv(usable), info)
+    return into(out, result, "linalg.inv_ex")
 
 
 def _regular(x: Tensor, check_errors: bool) -> tuple[Tensor, Tensor]:
@@ -277,8 +281,12 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     tensor(0, dtype=norch.int32)
     """
     x = check_matrices("linalg.solve_ex", A, square=True)
-    usable, info = _regular(x, check_errors)
-    return into(out, SolveEx(solve(usable, B, left=left), info), "linalg.solve_ex")
+    try:
+        result = SolveEx(solve(x, B, left=left), _no_failure(x))
+    except LinAlgError:
+        usable, info = _regular(x, check_errors)
+        result = SolveEx(solve(usable, B, left=left), info)
+    return into(out, result, "linalg.solve_ex")
 
 
 @flags
@@ -390,7 +398,7 @@ def det(A: Tensor, *, out: Out = None) -> Tensor:
     tensor(-2.)
     """
     x = check_matrices("linalg.det", A, square=True)
-    (result,) = compute("linalg.det", lambda np, a: _unless_nan(np, a, np.linalg.det(a)), x)
+    (result,) = compute("linalg.det", lambda np, a: _unless_nan(np, a, np.linalg.det)[0], x)
     return into(out, recorded(result, derivatives.DetBackward, (x,)), "linalg.det")
 
 
@@ -403,12 +411,7 @@ def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
     tensor(-1.)
     """
     x = check_matrices("linalg.slogdet", A, square=True)
-
-    def of(np: Any, a: Any) -> tuple[Any, Any]:
-        sign, logarithm = np.linalg.slogdet(a)
-        return sign, _unless_nan(np, a, logarithm)
-
-    sign, logarithm = compute("linalg.slogdet", of, x)
+    sign, logarithm = compute("linalg.slogdet", lambda np, a: _unless_nan(np, a, np.linalg.slogdet), x)
     return into(
         out,
         Slogdet(
@@ -418,9 +421,13 @@ def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
     )
 
 
-def _unless_nan(np: Any, matrices: Any, results: Any) -> Any:
-    """The results, NaN for matrices with a NaN: NumPy may take it for a pivot of 0."""
-    return np.where(np.isnan(matrices).any((-2, -1)), np.nan, results).astype(matrices.dtype)
+def _unless_nan(np: Any, matrices: Any, function: Any) -> list[Any]:
+    """The results of a function, the last one NaN for matrices with a NaN: NumPy may take it for a pivot of 0."""
+    with np.errstate(all="ignore"):
+        found = function(matrices)
+    results = list(found) if isinstance(found, tuple) else [found]
+    results[-1] = np.where(np.isnan(matrices).any((-2, -1)), np.nan, results[-1]).astype(matrices.dtype)
+    return results
 
 
 # ---- Of more dimensions -----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from .._C import int64_array, lib, number, raise_error
+from .._C import int64_array, lib, raise_error
 from ..arguments import axes_of, flags, plain_number, sizes_of
 from ..autograd.derivatives import elementary as d
 from ..autograd.derivatives.statistics import NormBackward
@@ -236,7 +236,7 @@ class ComposedMethods:
         >>> norch.tensor([[1, 0], [2, 3]]).count_nonzero(0)
         tensor([2, 1])
         """
-        return (self != 0).sum(dim, axis=axis)
+        return (self if self.dtype is bool_ else self != 0).sum(dim, axis=axis)
 
     @flags
     def nansum(
@@ -247,12 +247,11 @@ class ComposedMethods:
         >>> norch.tensor([1.0, float("nan"), 3.0]).nansum()
         tensor(4.)
         """
-        x = self
-        if self._edge is not None:
-            x = self.isnan()._choose(0.0, self)
-        elif self.is_floating_point():  # the same by one kernel
-            x = wrap(lib.nan_to_num_tensor(_ZERO._ptr, self._ptr, _INFINITE._ptr, _LOWEST._ptr))
-        return x.sum(dim, keepdim or keepdims, dtype=dtype)
+        if self._edge is not None or dtype is not None:
+            return self.isnan()._choose(0.0, self).sum(dim, keepdim or keepdims, dtype=dtype)
+        axes = axes_of("nansum", dim, None)
+        count = -1 if axes is None else len(axes)
+        return wrap(lib.nansum_tensor(self._ptr, int64_array(axes or ()), count, keepdim or keepdims))
 
     @flags
     def nanmean(
@@ -350,6 +349,3 @@ def _safe_power(x: Tensor, p: float) -> Tensor:
         return x**p
     zero = x.detach() == 0
     return zero._choose(0.0 if p > 0 else math.inf, zero._choose(1.0, x) ** p)
-
-
-_ZERO, _INFINITE, _LOWEST = number(0.0), number(math.inf), number(-math.inf)  # for `nansum`: what NaN becomes

@@ -27,7 +27,7 @@ from ..packing import counting
 from ..return_types import printed
 from ..types import HALVES, Operand, dtype, float64, int16, int32, shown
 from .composed import are_floats, scaled
-from .elementwise import in_place
+from .elementwise import in_place, ternary
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -57,7 +57,7 @@ class ElementaryMethods:
         tensor([21, 42])
         """
         if type(alpha) in (int, float) and alpha != 1 and not legacy and are_floats(self, other):
-            return computed("addcmul", AddcmulBackward, self, other, alpha)
+            return _addcmul(self, other, alpha)
         return self + _times_alpha("add", self, other, legacy, alpha)
 
     def add_(self: Tensor, other: Operand, *legacy: Operand, alpha: float = 1) -> Tensor:
@@ -84,7 +84,7 @@ class ElementaryMethods:
         tensor([-19, -38])
         """
         if type(alpha) in (int, float) and alpha != 1 and not legacy and are_floats(self, other):
-            return computed("addcmul", AddcmulBackward, self, other, -alpha)
+            return _addcmul(self, other, -alpha)
         return self - _times_alpha("sub", self, other, legacy, alpha)
 
     def sub_(self: Tensor, other: Operand, *legacy: Operand, alpha: float = 1) -> Tensor:
@@ -166,9 +166,10 @@ class ElementaryMethods:
             return self._round()
         if not self.is_floating_point():
             raise RuntimeError(f"round: decimals are for floating dtypes, got {self.dtype}")
-        scale = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
         if decimals > 0:
-            return recorded(wrap(lib.round_scaled_tensor(self._ptr, number(scale)._ptr)), RoundBackward, (self,))
+            ptr = lib.round_scaled_tensor(self._ptr, _scale_of(decimals)._ptr)
+            return recorded(wrap(ptr), RoundBackward, (self,))
+        scale = _scale_of(-decimals).value
         if self.dtype in HALVES:  # whose numbers may be rounded to a tenth of the scale
             return self.float().round(decimals=decimals).to(self.dtype)
         return (self / scale)._round() * scale
@@ -422,10 +423,10 @@ class ElementaryMethods:
     divide = true_divide = div
     divide_ = true_divide_ = div_
     _div_ = in_place(div, lambda x, other, rounding_mode: _divide_into(x, other, rounding_mode))
-    round_ = in_place(round, lambda x, decimals=0: x._round_() if type(decimals) is int and not decimals else None)
+    round_ = in_place(round, lambda x, decimals=0: _round_into(x, decimals))
     ldexp_ = in_place(ldexp)
     nan_to_num_ = in_place(nan_to_num, lambda x, *numbers, **named: _replace_into(x, *numbers, **named))
-    logit_ = in_place(logit, lambda x, eps=None: x._logit_() if eps is None else None)
+    logit_ = in_place(logit, lambda x, eps=None: _logit_into(x, eps))
     deg2rad_ = in_place(deg2rad, lambda x: x.mul_(math.pi / 180))
     rad2deg_ = in_place(rad2deg, lambda x: x.mul_(180 / math.pi))
     polygamma_ = in_place(polygamma)
@@ -446,6 +447,9 @@ class ElementaryMethods:
         tensor([1, 2])
         """
         return self.clamp_(max=max)
+
+
+_addcmul = ternary("addcmul", AddcmulBackward)
 
 
 def _add_into(x: Tensor, y: Any, alpha: float) -> Tensor:
@@ -471,6 +475,27 @@ def _divide_into(x: Tensor, other: Operand, rounding_mode: str) -> Tensor | None
         return None
     into, y = getattr(lib, row), check_operand(other, "div_")
     return write(x, RoundedDivBackward, (y,), lambda: into(x._ptr, x._ptr, y._ptr))
+
+
+def _round_into(x: Tensor, decimals: int) -> Tensor | None:
+    """x rounded in place, but for tens and hundreds."""
+    if type(decimals) is not int or decimals < 0 or (decimals and not x.is_floating_point()):
+        return None
+    if not decimals:
+        return x._round_()
+    scale = _scale_of(decimals)
+    return write(x, RoundBackward, (), lambda: lib.round_scaled_into(x._ptr, x._ptr, scale._ptr))
+
+
+def _scale_of(decimals: int) -> Number:
+    return number(10.0**decimals if decimals < 309 else math.inf)
+
+
+def _logit_into(x: Tensor, eps: float | None) -> Tensor | None:
+    """The logit of floats in place."""
+    if eps is None or not x.is_floating_point():
+        return x._logit_() if eps is None else None
+    return x.clamp_(eps, 1.0 - eps)._logit_() if eps >= 0 else x._logit_()
 
 
 def _check_numbers(*replacements: object) -> None:

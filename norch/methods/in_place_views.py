@@ -8,12 +8,14 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .. import _C
-from ..arguments import sizes_of
+from ..arguments import packed, sizes_of
+from ..autograd.derivatives import views as d
 from ..autograd.in_place import become, check_writable, rebase
 from ..operation import check_tensor, mode
 from ..packing import uninitialized
 from ..types import Dims, Sizes
 from .storage import Storage
+from .views import second_axis, strided_view
 
 if TYPE_CHECKING:
     from ..autograd.node import Edge, Node
@@ -34,7 +36,7 @@ class InPlaceViewMethods:
         >>> norch.ones(2).unsqueeze_(0)
         tensor([[1., 1.]])
         """
-        return become(self, lambda x: x.unsqueeze(dim))
+        return become(self, _C.lib.unsqueeze_tensor(self._ptr, dim), d.ReshapeBackward)
 
     def squeeze_(self: Tensor, dim: Dims = None) -> Tensor:
         """In place: without the dimensions of size 1, or those that `dim` names; otherwise as `squeeze`.
@@ -42,7 +44,8 @@ class InPlaceViewMethods:
         >>> norch.ones(1, 2, 1).squeeze_()
         tensor([1., 1.])
         """
-        return become(self, lambda x: x.squeeze(dim))
+        axes, count = (b"", -1) if dim is None else packed((dim,), "squeeze_")
+        return become(self, _C.lib.squeeze_tensor(self._ptr, axes, count), d.ReshapeBackward)
 
     def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
         """In place: two dimensions exchanged; otherwise as `transpose`.
@@ -50,7 +53,7 @@ class InPlaceViewMethods:
         >>> norch.ones(2, 3).transpose_(0, 1).shape
         norch.Size([3, 2])
         """
-        return become(self, lambda x: x.transpose(dim0, dim1))
+        return become(self, _C.lib.transpose_tensor(self._ptr, dim0, dim1), d.TransposeBackward, dim0, dim1)
 
     swapdims_ = transpose_
 
@@ -68,7 +71,7 @@ class InPlaceViewMethods:
         >>> norch.ones(2, 3).t_().shape
         norch.Size([3, 2])
         """
-        return become(self, lambda x: x.t())
+        return self.transpose_(0, second_axis(self))
 
     def as_strided_(
         self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
@@ -78,7 +81,7 @@ class InPlaceViewMethods:
         >>> norch.arange(4).as_strided_([2], [2])
         tensor([0, 2])
         """
-        return become(self, lambda x: x.as_strided(size, stride, storage_offset))
+        return become(self, *strided_view(self, size, stride, storage_offset))
 
     def resize_(self: Tensor, *sizes: Sizes, memory_format: object = None) -> Tensor:
         """In place: another shape over the same memory, in row order; more elements than there were are not set.
@@ -103,7 +106,7 @@ class InPlaceViewMethods:
             old = self.storage()._elements()
             wider.narrow(0, 0, old.shape[0]).copy_(old)
             self.data = wider
-        return become(self, lambda x: x.as_strided(shape, strides, place))
+        return become(self, *strided_view(self, shape, strides, place))
 
     def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
         """In place: the shape of another tensor; otherwise as `resize_`.
@@ -140,7 +143,7 @@ class InPlaceViewMethods:
         if size is not None:
             shape = sizes_of((list(size),), "set_")
             strides = _row_strides(shape) if stride is None else list(stride)
-            become(self, lambda x: x.as_strided(shape, strides, storage_offset))
+            become(self, *strided_view(self, shape, strides, storage_offset))
         return self
 
 

@@ -53,7 +53,7 @@ class LegacyMethods:
         >>> norch.ones(2, 3).nelement()
         6
         """
-        return self.numel()
+        return lib.count_of(self._ptr)
 
     def ndimension(self: Tensor) -> int:
         """The number of dimensions, as `dim()`.
@@ -78,7 +78,7 @@ class LegacyMethods:
         >>> norch.ones(2).get_device()
         -1
         """
-        return self._struct.device - 1
+        return lib.device_of(self._ptr) - 1
 
     def is_complex(self: Tensor) -> bool:
         """Whether the dtype is complex: norch has no such dtype.
@@ -150,9 +150,10 @@ class LegacyMethods:
         >>> x.is_set_to(x.detach()), x.is_set_to(x.clone())
         (True, False)
         """
-        other = check_tensor(tensor, "is_set_to")
-        places = [(lib.storage_of(x._ptr), x.storage_offset(), x.shape, x.stride()) for x in (self, other)]
-        return places[0] == places[1]
+        x, y = self._ptr, check_tensor(tensor, "is_set_to")._ptr
+        if not lib.shares_memory(x, y) or self.storage_offset() != tensor.storage_offset():
+            return False
+        return lib.form_of_tensor(x) == lib.form_of_tensor(y)
 
     def is_inference(self: Tensor) -> bool:
         """Whether the tensor may not enter a graph: in norch every tensor may.

@@ -249,6 +249,10 @@ class LinalgMethods:
         check_matrices("ormqr", self)
         y = check_matrices("ormqr", other) if left else check_matrices("ormqr", other).mT
         check_tensor(tau, "ormqr")
+        fits = tau.dtype is self.dtype and tau.ndim == self.ndim - 1 and tau.shape[:-1] == self.shape[:-2]
+        if fits and tau.shape[-1] <= min(self.shape[-2:]) and self._edge is tau._edge is other._edge is None:
+            q = factorizations.columns_of(self, tau, self.shape[-2])
+            return (q.mT if transpose else q) @ other if left else other @ (q.mT if transpose else q)
         order = range(tau.shape[-1]) if transpose == left else reversed(range(tau.shape[-1]))
         for i in order:
             y = y - reflection(self, tau, i, y)

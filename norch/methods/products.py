@@ -4,19 +4,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from .. import operation
-from .._C import ShapeError, lib, number
+from .._C import Handle, ShapeError, lib, number
 from ..arguments import axis_of
 from ..autograd import functions as f
-from ..autograd.derivatives.elementary import AddcmulBackward
 from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, KronBackward, OuterBackward
 from ..autograd.in_place import write
 from ..functions.promotion import fitting
 from ..operation import check_tensor, mode, record, recorded, wrap
 from ..types import bool_, dtype, float32
-from .composed import are_floats
 
 if TYPE_CHECKING:
     from ..forward_declarations import Node, Tensor
@@ -183,14 +181,7 @@ class ProductMethods:
         tensor([[15., 15., 15., 15.],
                 [15., 15., 15., 15.]])
         """
-        product = check_tensor(batch1, "addbmm").bmm(batch2)
-        total = product.sum(0, dtype=product.dtype)
-        if self.ndim > 2:
-            raise ShapeError(f"addbmm: shape {list(self.shape)} does not broadcast to {list(total.shape)}")
-        beta, alpha = _factors(beta, alpha, total.dtype)
-        total = total if alpha == 1 else total * alpha
-        x = self.expand(total.shape)
-        return (x.clone().zero_() if beta == 0 else x * beta) + total
+        return _added(self, batch1, batch2, beta, alpha, SUMMED)
 
     def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * (mat1 @ mat2), as `addmm`; shape and dtype stay.
@@ -198,7 +189,7 @@ class ProductMethods:
         >>> norch.ones(1, 2).addmm_(norch.tensor([[1.0]]), norch.tensor([[1.0, 2.0]]))
         tensor([[2., 3.]])
         """
-        return self.copy_(_same_shape(self, self.addmm(mat1, mat2, beta=beta, alpha=alpha), "addmm_"))
+        return _add_into(self, mat1, mat2, beta, alpha, MM)
 
     def addmv_(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * (mat @ vec), as `addmv`; shape and dtype stay.
@@ -206,7 +197,7 @@ class ProductMethods:
         >>> norch.ones(1).addmv_(norch.tensor([[1.0, 2.0]]), norch.tensor([1.0, 2.0]))
         tensor([6.])
         """
-        return self.copy_(_same_shape(self, self.addmv(mat, vec, beta=beta, alpha=alpha), "addmv_"))
+        return _add_into(self, mat, vec, beta, alpha, MV)
 
     def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * the outer product of two vectors, as `addr`; shape and dtype stay.
@@ -214,13 +205,7 @@ class ProductMethods:
         >>> norch.ones(1, 2).addr_(norch.tensor([2.0]), norch.tensor([1.0, 10.0]))
         tensor([[ 3., 21.]])
         """
-        if beta == 1 and alpha == 1 and are_floats(self, vec1, vec2) and vec1.ndim == vec2.ndim == 1:
-            if self.shape == (*vec1.shape, *vec2.shape):
-                y = vec1.unsqueeze(1)
-                return write(
-                    self, AddcmulBackward, (y, vec2), lambda: lib.addcmul_into(self._ptr, self._ptr, y._ptr, vec2._ptr)
-                )
-        return self.copy_(_same_shape(self, self.addr(vec1, vec2, beta=beta, alpha=alpha), "addr_"))
+        return _add_into(self, vec1, vec2, beta, alpha, OUTER)
 
     def baddbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * the products of two batches, as `baddbmm`; shape and dtype stay.
@@ -228,7 +213,7 @@ class ProductMethods:
         >>> norch.ones(1, 1, 1).baddbmm_(norch.ones(1, 1, 3), norch.ones(1, 3, 1))
         tensor([[[4.]]])
         """
-        return self.copy_(_same_shape(self, self.baddbmm(batch1, batch2, beta=beta, alpha=alpha), "baddbmm_"))
+        return _add_into(self, batch1, batch2, beta, alpha, BMM)
 
     def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * the sum of the products of two batches, as `addbmm`; shape and dtype stay.
@@ -236,7 +221,7 @@ class ProductMethods:
         >>> norch.ones(1, 1).addbmm_(norch.ones(2, 1, 3), norch.ones(2, 3, 1))
         tensor([[7.]])
         """
-        return self.copy_(_same_shape(self, self.addbmm(batch1, batch2, beta=beta, alpha=alpha), "addbmm_"))
+        return _add_into(self, batch1, batch2, beta, alpha, SUMMED)
 
 
 def _rows(x: Tensor) -> int:
@@ -248,8 +233,8 @@ def _rows(x: Tensor) -> int:
 
 
 # In the order of PRODUCTS in csrc/api/matmul.cpp, with the names of what they are added to
-DOT, MV, MM, BMM, OUTER = range(5)
-_NAMES = ("dot", "mv", "mm", "bmm", "outer"), ("", "addmv", "addmm", "baddbmm", "addr")
+DOT, MV, MM, BMM, OUTER, SUMMED = range(6)
+_NAMES = ("dot", "mv", "mm", "bmm", "outer"), ("", "addmv", "addmm", "baddbmm", "addr", "addbmm")
 
 
 def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
@@ -264,18 +249,36 @@ def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
 
 def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
     """beta * x + alpha * the product of y and z, of the product's shape; NaNs in x do not count if beta is 0."""
+    numbers = _numbers(y, z, beta, alpha, kind)
+    result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, *numbers, kind))
+    if (x._edge or y._edge or z._edge) and mode.enabled:
+        record(result, _backward(x, y, z, beta, alpha, kind), (x._edge, y._edge, z._edge))
+    return result
+
+
+def _add_into(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
+    """The same in place."""
+    beta_, alpha_ = _numbers(y, z, beta, alpha, kind)
+    return write(
+        x,
+        lambda old, left, right: _backward(old, left, right, beta, alpha, kind),
+        (y, z),
+        lambda: lib.added_product_into(x._ptr, y._ptr, z._ptr, beta_, alpha_, kind),
+    )
+
+
+def _backward(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Function:
+    beta, alpha = (1, 1) if beta == 1 and alpha == 1 else _factors(beta, alpha, y.dtype)
+    return AddedProductBackward(x, y, z, beta, alpha, OuterBackward if kind == OUTER else f.MatmulBackward)
+
+
+def _numbers(y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Sequence[Handle | None]:
+    """The factors as C takes them: null for 1. Raises TypeError if y or z is not a tensor."""
     if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
         check_tensor(y, _NAMES[1][kind]), check_tensor(z, _NAMES[1][kind])
     if beta == 1 and alpha == 1:
-        result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, None, None, kind))
-    else:
-        beta, alpha = _factors(beta, alpha, y.dtype)
-        factors = [None if factor == 1 else number(factor)._ptr for factor in (beta, alpha)]
-        result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, *factors, kind))
-    if (x._edge or y._edge or z._edge) and mode.enabled:
-        product = OuterBackward if kind == OUTER else f.MatmulBackward
-        record(result, AddedProductBackward(x, y, z, beta, alpha, product), (x._edge, y._edge, z._edge))
-    return result
+        return None, None
+    return [None if factor == 1 else number(factor)._ptr for factor in _factors(beta, alpha, y.dtype)]
 
 
 def _factors(beta: float, alpha: float, kind: dtype) -> tuple[float, float]:
@@ -289,9 +292,3 @@ def _factors(beta: float, alpha: float, kind: dtype) -> tuple[float, float]:
     if kind is bool_:
         return bool(beta), bool(alpha)
     return int(fitting(beta, kind, "beta")), int(fitting(alpha, kind, "alpha"))
-
-
-def _same_shape(x: Tensor, result: Tensor, name: str) -> Tensor:
-    if x.shape != result.shape:
-        raise ShapeError(f"{name}: expected a tensor of shape {list(result.shape)}, got {list(x.shape)}")
-    return result

@@ -69,15 +69,15 @@ class RearrangingMethods:
         tensor([[2, 4],
                 [1, 3]])
         """
-        turns, axes = one_size(k, "rot90") % 4, sizes_of((dims,), "rot90")
+        turns, axes, rank = one_size(k, "rot90") % 4, sizes_of((dims,), "rot90"), self.ndim
         if len(axes) != 2:
             raise RuntimeError(f"rot90: expected two dims, got {axes}")
-        if self.ndim < 2:
+        if rank < 2:
             raise RuntimeError(f"rot90: expected at least 2 dimensions, got shape {list(self.shape)}")
         for axis in axes:
-            if not -self.ndim <= axis < self.ndim:
+            if not -rank <= axis < rank:
                 raise IndexError(f"rot90: dim {axis} is out of range for shape {list(self.shape)}")
-        first, second = (axis % self.ndim for axis in axes)
+        first, second = axes[0] % rank, axes[1] % rank
         if first == second:
             raise RuntimeError(f"rot90: expected two different dims, got {axes}")
         if turns in (0, 2):

@@ -99,8 +99,11 @@ class ViewWriteMethods:
         """
         if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
             raise RuntimeError(f"fill_diagonal_: expected a matrix, or several equal sizes, got {list(self.shape)}")
-        step, start = sum(self.stride()), lib.offset_of(self._ptr)
-        self.as_strided((min(self.shape),), (step,), start).fill_(fill_value)
+        if self.ndim == 2:
+            self.diagonal().fill_(fill_value)
+        else:
+            step, start = sum(self.stride()), lib.offset_of(self._ptr)
+            self.as_strided((min(self.shape),), (step,), start).fill_(fill_value)
         rows, columns = self.shape[:2]
         if wrap and self.ndim == 2 and rows > columns + 1:
             self[columns + 1 :].fill_diagonal_(fill_value, wrap=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import TYPE_CHECKING, Sequence, overload
+from typing import TYPE_CHECKING, Any, Sequence, overload
 
 from .. import _C, operation
 from .._C import int64_array, lib, raise_error
@@ -37,7 +37,8 @@ class ViewMethods:
         """
         if dtype is not None or (len(shape) == 1 and isinstance(shape[0], _dtype)):
             kind = check_dtype(dtype or shape[0])
-            return view(self.detach(), lib.view_as_dtype(self._ptr, kind.number), None)
+            base = self if self._edge is None else self.detach()
+            return view(base, lib.view_as_dtype(self._ptr, kind.number), None)
         array, rank = packed(shape if size is None else chosen(shape, size, "view", "size"), "view")
         return view(self, lib.view_tensor(self._ptr, array, rank), d.ReshapeBackward)
 
@@ -150,9 +151,7 @@ class ViewMethods:
         >>> norch.ones(2, 3).t().shape
         norch.Size([3, 2])
         """
-        if self.ndim > 2:
-            raise RuntimeError(f"t: expected a tensor of at most 2 dimensions, got shape {list(self.shape)}")
-        return self.transpose(0, 1) if self.ndim == 2 else self.transpose(0, 0)
+        return self.transpose(0, second_axis(self))
 
     @property
     def T(self: Tensor) -> Tensor:
@@ -396,17 +395,30 @@ class ViewMethods:
         tensor([[0, 1],
                 [3, 4]])
         """
-        own = lib.offset_of(self._ptr)
-        shape, rank = packed_list(size, "as_strided: size")
-        strides, count = packed_list(stride, "as_strided: stride")
-        if rank != count:
-            raise _C.ShapeError(f"as_strided: shape {list(size)} and strides {list(stride)} differ in length")
-        offset = own if storage_offset is None else whole(storage_offset, "as_strided")
-        ptr = lib.as_strided_tensor(self._ptr, shape, strides, rank, offset)
-        return view(self, ptr, d.AsStridedBackward, tuple(size), tuple(stride), offset - own)
+        return view(self, *strided_view(self, size, stride, storage_offset))
 
     swapdims = transpose
     moveaxis = movedim
+
+
+def second_axis(x: Tensor) -> int:
+    """The dimension that `t` exchanges with the first. Raises RuntimeError for more than two dimensions."""
+    rank = lib.ndim_of(x._ptr)
+    if rank > 2:
+        raise RuntimeError(f"t: expected a tensor of at most 2 dimensions, got shape {list(x.shape)}")
+    return 1 if rank == 2 else 0
+
+
+def strided_view(x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> tuple[Any, ...]:
+    """The view of `as_strided`, the class of its derivative, and what that is made of."""
+    own = lib.offset_of(x._ptr)
+    shape, rank = packed_list(size, "as_strided: size")
+    strides, count = packed_list(stride, "as_strided: stride")
+    if rank != count:
+        raise _C.ShapeError(f"as_strided: shape {list(size)} and strides {list(stride)} differ in length")
+    offset = own if storage_offset is None else whole(storage_offset, "as_strided")
+    ptr = lib.as_strided_tensor(x._ptr, shape, strides, rank, offset)
+    return ptr, d.AsStridedBackward, tuple(size), tuple(stride), offset - own
 
 
 @functools.lru_cache(256)

@@ -16,6 +16,7 @@ from ..functions import creation
 from ..functions.creation import empty
 from ..functions.generator import Generator, was_seeded
 from ..given import given, warn
+from ..linalg import qr
 from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import float64, shown
@@ -111,28 +112,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         drawn = empty(tensor.shape[0], tensor.numel // tensor.shape[0], dtype=float64, device=tensor.device)
         drawn.normal_(generator=generator)
         wide = drawn.shape[0] < drawn.shape[1]
-        columns = _orthonormal(drawn.T if wide else drawn)
+        columns, upper = qr(drawn.T if wide else drawn)
+        columns = columns * upper.diagonal().sign()  # evenly: reflections would prefer negative ones
         return tensor.copy_(((columns.T if wide else columns) * gain).reshape(tensor.shape))
-
-
-def _orthonormal(x: Tensor) -> Tensor:
-    """The columns of x [n, k], k <= n, made orthonormal by Gram and Schmidt: each minus its part along those before it.
-
-    Twice, for the first time leaves rounding errors. Blocks of columns make most of the products large ones.
-    """
-    basis = x.zeros_like()
-    for start in range(0, x.shape[1], 64):
-        block = x[:, start : start + 64].clone()
-        for _ in range(2):
-            block -= basis @ (basis.T @ block)
-        found = block.zeros_like()
-        for j in range(block.shape[1]):
-            column = block[:, j]
-            for _ in range(2):
-                column = column - found @ (found.T @ column)
-            found[:, j] = column / column.norm()
-        basis[:, start : start + 64] = found
-    return basis
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:

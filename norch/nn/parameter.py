@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn, Union
 
-from .._C import lib
+from .._C import lib, raise_error
 from ..functions.creation import empty
 from ..operation import wrap_as
 from ..tensor import Tensor
@@ -43,8 +43,8 @@ class Parameter(Tensor):
             super().__init__([])
             self.data = utils.draw_uniform(empty(shape))
         elif isinstance(data, Tensor):
-            super().__init__([])
-            self.data = data.detach()
+            self._ptr = lib.data_tensor(data._ptr, None) or raise_error()
+            self._edge = self._shape = self._base = self._views = None  # it may be a second __init__
         else:
             super().__init__(data)
         self.requires_grad_(requires_grad)

@@ -308,3 +308,13 @@ def test_an_empty_batch_is_counted():
     layer = nn.BatchNorm1d(3)
     layer(norch.zeros(0, 3))
     assert layer.num_batches_tracked.item() == 1 and layer.running_var.tolist() == [1.0] * 3
+
+
+def test_group_norm_of_channels_of_one_element():
+    x = norch.randn(3, 6, dtype=norch.float64, requires_grad=True)
+    weight, bias = (norch.randn(6, dtype=norch.float64, requires_grad=True) for _ in range(2))
+    groups = x.detach().reshape(3, 2, 3)
+    plain = (groups - groups.mean(-1, keepdim=True)) / (groups.var(-1, keepdim=True, correction=0) + 1e-5).sqrt()
+    assert F.group_norm(x, 2).allclose(plain.reshape(3, 6))
+    assert F.group_norm(x, 2, weight, bias).allclose(plain.reshape(3, 6) * weight + bias)
+    assert norch.autograd.gradcheck(lambda *xs: F.group_norm(xs[0], 2, *xs[1:]), (x, weight, bias))

@@ -20,6 +20,10 @@ def compositions(case: Callable) -> list:
     def row(name, shapes, call, reference, *backward, **more):
         return case(name, shapes, call, reference, *backward, accepted=REAL, **more)
 
+    def part(x, k):
+        size = len(x.flat) // x.shape[0]
+        return Array(x.flat[k * size : (k + 1) * size], x.shape[1:])
+
     three = [(2, 3), (3,), (2, 1)]
     return [
         row("square", [(2, 3)], lambda lib, x: lib.square(x), lambda x: elementwise(lambda v: v * v, x)),
@@ -75,6 +79,15 @@ def compositions(case: Callable) -> list:
             [(3,), (2, 3), (3, 3)],
             lambda lib, x, y, z: lib.addmm(x, y, z, beta=2, alpha=0.5),
             lambda x, y, z: elementwise(lambda a, b: 2 * a + 0.5 * b, x, matmul(y, z)),
+            "AddedProductBackward",
+        ),
+        row(
+            "addbmm",
+            [(3,), (2, 2, 3), (2, 3, 3)],
+            lambda lib, x, y, z: lib.addbmm(x, y, z, beta=2, alpha=0.5),
+            lambda x, y, z: elementwise(
+                lambda a, b, c: 2 * a + 0.5 * (b + c), x, *(matmul(part(y, k), part(z, k)) for k in (0, 1))
+            ),
             "AddedProductBackward",
         ),
     ]

@@ -245,3 +245,54 @@ def test_exp_and_log_of_doubles(name, device):
         [math.inf, 0.0, 1.0, 1.0, math.nan] if name == "exp" else [math.inf, math.nan, -math.inf, -math.inf, math.nan]
     )
     assert [repr(x) for x in getattr(extremes, name)().tolist()] == [repr(x) for x in expected]
+
+
+PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170680")
+
+
+def _sine(x):
+    """The sine of a Decimal, by its series around the nearest multiple of 2 pi."""
+    r = x - 2 * PI * (x / (2 * PI)).to_integral_value()
+    total, term, k = Decimal(0), r, 1
+    while abs(term) > Decimal(10) ** -60:
+        total, term, k = total + term, -term * r * r / ((k + 1) * (k + 2)), k + 2
+    return total
+
+
+OF_DOUBLES = {
+    "exp2": lambda x: (x * Decimal(2).ln()).exp(),
+    "expm1": lambda x: x.exp() - 1,
+    "log1p": lambda x: (1 + x).ln(),
+    "sinh": lambda x: (x.exp() - (-x).exp()) / 2,
+    "cosh": lambda x: (x.exp() + (-x).exp()) / 2,
+    "sin": _sine,
+    "cos": lambda x: _sine(x + PI / 2),
+}
+
+
+@pytest.mark.parametrize("name", OF_DOUBLES)
+def test_functions_of_doubles(name, device):
+    inputs = [x / 64.0 + 1e-3 for x in range(-2000, 2000, 7)] + [s * 10.0**-k for k in range(20) for s in (0.7, -0.3)]
+    inputs += [-700.25, 300.5, 700.5] if name in ("exp2", "expm1", "sinh", "cosh") else [40000.0, 1e15]
+    inputs = [x for x in inputs if x > -1] if name == "log1p" else inputs
+    results = getattr(norch.tensor(inputs, dtype=norch.float64, device=device), name)().tolist()
+    with localcontext() as context:
+        context.prec = 90
+        for x, result in zip(inputs, results):
+            truth = OF_DOUBLES[name](Decimal(x))
+            assert abs(Decimal(result) - truth) <= 2 * Decimal(math.ulp(float(truth))), (x, result)
+    extremes = [math.inf, -math.inf, 0.0, -0.0, math.nan, 5e-324]
+    found = getattr(norch.tensor(extremes, dtype=norch.float64, device=device), name)().tolist()
+    assert [repr(v) for v in found] == [repr(_plain(name, x)) for x in extremes]
+
+
+def _plain(name, x):
+    """Python's own function, NaN where it raises."""
+    if name == "exp2":
+        return 2.0**x
+    if name == "log1p" and x == -math.inf:
+        return math.nan
+    try:
+        return getattr(math, name)(x)
+    except ValueError:
+        return math.nan

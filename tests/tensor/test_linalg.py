@@ -338,3 +338,14 @@ def test_gradient_of_a_singular_determinant(lapack):
     zero = norch.zeros(3, 3, requires_grad=True)
     zero.det().backward()
     assert_close(zero.grad, [[0.0] * 3] * 3)
+
+
+def test_ormqr_by_the_whole_product_is_that_by_reflections():
+    x, other = norch.randn(2, 5, 3, dtype=norch.float64), norch.randn(2, 5, 4, dtype=norch.float64)
+    a, tau = x.geqrf()
+    for left in (True, False):
+        y = other if left else other.mT
+        for transpose in (True, False):
+            by_reflections = a.ormqr(tau, y.clone().requires_grad_(), left, transpose)
+            assert a.ormqr(tau, y, left, transpose).allclose(by_reflections)
+    assert a.ormqr(tau.float(), other).allclose(a.ormqr(tau, other), rtol=1e-5, atol=1e-5)

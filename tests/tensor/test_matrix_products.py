@@ -198,3 +198,33 @@ def test_what_adds_a_product(name, shape):
     assert gradcheck(lambda x, *f: getattr(x, name)(*f, beta=3, alpha=2), leaves)
     with pytest.raises(ValueError, match="broadcast|shape"):
         getattr(norch.ones(7, 7, 7, 7).double(), name)(*factors)
+
+
+@pytest.mark.parametrize("dtype", [norch.uint8, norch.int16, norch.int32, norch.int64])
+@pytest.mark.parametrize("m, k, n", [(1, 1, 1), (3, 5, 7), (33, 70, 65), (40, 900, 130)])
+def test_products_of_integers(dtype, m, k, n):
+    x, y = norch.randint(0, 10, (m, k)), norch.randint(0, 10, (k, n))
+    exact = (x.double() @ y.double()).long().to(dtype)
+    x, y = x.to(dtype), y.to(dtype)
+    assert (x @ y).equal(exact)
+    assert (x.T.contiguous().T @ y.T.contiguous().T).equal(exact)
+    assert (x @ y[:, 0]).equal(exact[:, 0])
+
+
+def test_sums_with_products_in_place_follow_the_graph_and_overlaps():
+    x = norch.arange(9.0, dtype=norch.float64).reshape(3, 3)
+    rows = {"addmm": (x, x), "addmv": (x, x[0]), "addr": (x[0], x[1]), "addbmm": (x[None], x[None])}
+    for name, factors in rows.items():
+        start = x[0] if name == "addmv" else x
+        options = {"beta": 0.5, "alpha": 2.0}
+        expected = getattr(start, name)(*factors, **options)
+        assert getattr(start.clone(), f"{name}_")(*factors, **options).allclose(expected)
+        leaf = start.clone().requires_grad_()
+        getattr(leaf * 1, f"{name}_")(*factors, **options).sum().backward()
+        assert leaf.grad.equal(norch.full(leaf.shape, 0.5, dtype=norch.float64))
+    y = x.clone()
+    assert y.addr_(y[0], y[1], beta=0.5, alpha=2.0).allclose(x.addr(x[0], x[1], beta=0.5, alpha=2.0))  # it reads itself
+    y = x.clone()
+    assert y.addmm_(y, y).equal(x.addmm(x, x))
+    with pytest.raises(norch.ShapeError, match="addmm_"):
+        norch.ones(3).addmm_(x.float(), x.float())

@@ -76,3 +76,20 @@ def test_a_number_in_place_of_the_first_tensor(device):
     assert_close(norch.remainder(5, whole), [0, 1], "int32")
     with pytest.raises(TypeError, match="expected a Tensor"):
         norch.exp(2)
+
+
+def test_what_a_kernel_writes_straight_into_out_follows_the_same_rules():
+    base = norch.zeros(3, 2, 2)
+    x = norch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert norch.exp(x, out=base[1]).tolist() == x.exp().tolist()  # a view
+    assert base.sum().item() == pytest.approx(x.exp().sum().item())
+    assert norch.add(base[0], x, out=base[0]) is not base
+    assert base[0].equal(x)
+    assert_close(norch.neg(base.reshape(-1)[1:5], out=base.reshape(-1)[:4]), [-2.0, -3.0, -4.0, -x.exp()[0, 0].item()])
+    with pytest.raises(RuntimeError, match="clone"):
+        norch.exp(x, out=norch.zeros(2, 1).expand(2, 2))
+    with pytest.raises(RuntimeError, match="float32.*int64"):
+        norch.add(x, x, out=norch.zeros(2, 2, dtype=norch.int64))
+    flags = norch.zeros(2, 2, dtype=norch.bool)
+    assert norch.lt(x, 2.5, out=flags).tolist() == [[True, True], [False, False]]
+    assert norch.gt(x, x.T, out=norch.zeros(2, 2)).tolist() == [[0.0, 0.0], [1.0, 0.0]]

@@ -1,4 +1,4 @@
-"""Products, and what is added to them: `outer kron addmm addmv addr baddbmm`. (`@` is in functions.py.)"""
+"""Products, and what is added to them: `outer kron addmm addmv addr baddbmm addbmm`. (`@` is in functions.py.)"""
 
 from __future__ import annotations
 

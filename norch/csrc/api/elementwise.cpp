@@ -40,6 +40,8 @@ static int32_t promote(const Tensor* const (&operands)[N]) {
     return combine(combine(with_axes, zero_d), number);
 }
 
+int32_t promoted_dtype(Tensor* tensor1, Tensor* tensor2) { return promote<2>({tensor1, tensor2}); }
+
 static bool divides(Rule rule) { return rule == DIVISION || rule == REMAINDER; }
 static bool rounds_numbers(Rule rule) { return rule == TEST || rule == REMAINDER || rule == CLAMPED; }
 
@@ -468,6 +470,8 @@ static Tensor unexpanded(Tensor tensor) {
     }
     return tensor;
 }
+
+int32_t write_result(Tensor* out, Tensor* result) { return are_alike(*out, *result) ? assign_tensor(out, result) : 1; }
 
 int assign_tensor(Tensor* target, Tensor* source) {
     return attempt([&] {

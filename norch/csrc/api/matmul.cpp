@@ -1,5 +1,7 @@
 // The matrix product of the C API.
 
+#include <utility>
+
 #include "api.h"
 #include "api/checks.h"
 #include "dispatch.h"
@@ -59,24 +61,45 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
 static const struct {
     const char *name, *added;  // added to a tensor
     int rank1, rank2;
-} PRODUCTS[] = {
-    {"dot", "", 1, 1}, {"mv", "addmv", 2, 1}, {"mm", "addmm", 2, 2}, {"bmm", "baddbmm", 3, 3}, {"outer", "addr", 1, 1}};
-enum Product { DOT, MV, MM, BMM, OUTER };  // Product in norch/methods/products.py
+} PRODUCTS[] = {{"dot", "", 1, 1},        {"mv", "addmv", 2, 1},   {"mm", "addmm", 2, 2},
+                {"bmm", "baddbmm", 3, 3}, {"outer", "addr", 1, 1}, {"addbmm", "addbmm", 3, 3}};
+enum Product { DOT, MV, MM, BMM, OUTER, SUMMED };  // Product in norch/methods/products.py
 
-static Owned product(const Tensor& x, const Tensor& y, int32_t kind) {
+static void check_product(const Tensor& x, const Tensor& y, int32_t kind) {
     const auto& how = PRODUCTS[kind];
     if (x.ndim != how.rank1 || y.ndim != how.rank2)
         fail(SHAPE_ERROR, "{}: expected tensors of {} and {} dimensions, got shapes {} and {}", how.name, how.rank1,
              how.rank2, shape_text(x), shape_text(y));
     if (kind == DOT && x.shape[0] != y.shape[0])
         fail(SHAPE_ERROR, "dot: lengths {} and {} are not the same", x.shape[0], y.shape[0]);
-    if (kind == BMM && x.shape[0] != y.shape[0])
-        fail(SHAPE_ERROR, "bmm: batches of {} and {} matrices are not the same", x.shape[0], y.shape[0]);
-    Tensor a = x, b = y;
-    if (kind != OUTER) return taken(matmul_tensor(&a, &b));
-    a.ndim = 2;
-    a.shape[1] = a.strides[1] = 1;
-    return taken(elementwise_mul_tensor(&a, &b));
+    if ((kind == BMM || kind == SUMMED) && x.shape[0] != y.shape[0])
+        fail(SHAPE_ERROR, "{}: batches of {} and {} matrices are not the same", how.name, x.shape[0], y.shape[0]);
+    if (kind == SUMMED && x.shape[2] != y.shape[1])
+        fail(SHAPE_ERROR, "addbmm: shapes {} and {} do not chain", shape_text(x), shape_text(y));
+}
+
+static Tensor as_column(const Tensor& vector) {
+    Tensor column = vector;
+    column.ndim = 2;
+    column.shape[1] = column.strides[1] = 1;
+    return column;
+}
+
+// The sum over a batch of products [m, k] [k, n] is one product, [m, batch k] [batch k, n].
+static Owned summed_product(const Tensor& x, const Tensor& y) {
+    Tensor by_rows = x;
+    std::swap(by_rows.shape[0], by_rows.shape[1]);
+    std::swap(by_rows.strides[0], by_rows.strides[1]);
+    const int64_t count = x.shape[0] * x.shape[2], wide[] = {x.shape[1], count}, tall[] = {count, y.shape[2]};
+    const Owned left = reshaped(by_rows, wide, 2), right = reshaped(y, tall, 2);
+    return taken(matmul_tensor(left.tensor, right.tensor));
+}
+
+static Owned product(const Tensor& x, const Tensor& y, int32_t kind) {
+    check_product(x, y, kind);
+    if (kind == SUMMED) return summed_product(x, y);
+    Tensor a = kind == OUTER ? as_column(x) : x, b = y;
+    return taken(kind == OUTER ? elementwise_mul_tensor(&a, &b) : matmul_tensor(&a, &b));
 }
 
 Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind) {
@@ -112,28 +135,75 @@ static bool is_zero(const Tensor* number) {
     return number && (number->dtype == FLOAT64 ? number->value.real == 0 : number->value.integer == 0);
 }
 
-static Owned added_product(const Tensor& x, const Tensor& y, const Tensor& z, Tensor* beta, Tensor* alpha,
-                           int32_t kind) {
+static bool in_place(const Tensor& out, const Tensor& y, const Tensor& z, const Owned& product) {
+    const bool is_read = !product.tensor && (y.storage == out.storage || z.storage == out.storage);
+    return !is_read && y.dtype == out.dtype && z.dtype == out.dtype;
+}
+
+// beta * x + alpha * the product of y and z. What is in x does not count if beta is 0, NaN neither. With `out`, which
+// is x then, the sum is written there.
+static Owned added_product(const Tensor& x, const Tensor& y, const Tensor& z, Tensor* beta, Tensor* alpha, int32_t kind,
+                           Tensor* out) {
     const char* name = PRODUCTS[kind].added;
-    Owned result = product(y, z, kind);
-    if (x.ndim > result->ndim)
-        fail(SHAPE_ERROR, "{}: shape {} does not broadcast to {}", name, shape_text(x), shape_text(*result));
-    if (alpha) result = taken(elementwise_mul_tensor(result.tensor, alpha));
-    if (is_zero(beta)) return result;  // what is in x does not count, NaN neither
-    Tensor added = expanded(x, result->shape, result->ndim, name);
-    const Owned scaled = beta ? taken(elementwise_mul_tensor(&added, beta)) : Owned();
-    return taken(add_tensor(beta ? scaled.tensor : &added, result.tensor));
+    check_product(y, z, kind);
+    const bool alone = is_zero(beta), is_outer = kind == OUTER, before = is_outer && alpha;
+    Tensor left = y, right = z;
+    const Owned factor = before ? taken(elementwise_mul_tensor(&left, alpha)) : Owned();  // less than alpha * y z^T
+    if (before) left = *factor;
+    Owned result = is_outer && !alone ? Owned() : product(left, right, kind);
+    if (alpha && !before) done(elementwise_mul_into(result.tensor, result.tensor, alpha));
+    const int64_t outer[] = {left.shape[0], is_outer ? right.shape[0] : 0};
+    const int64_t* shape = result.tensor ? result->shape : outer;
+    const int ndim = result.tensor ? result->ndim : 2;
+    if (out && !has_shape(*out, shape, ndim))
+        fail(SHAPE_ERROR, "{}_: expected a tensor of shape {}, got {}", name, shape_text(shape, ndim),
+             shape_text(*out));
+    if (x.ndim > ndim)
+        fail(SHAPE_ERROR, "{}: shape {} does not broadcast to {}", name, shape_text(x), shape_text(shape, ndim));
+    if (alone) return result;
+    const bool into = out && in_place(*out, y, z, result);
+    Tensor added = expanded(x, shape, ndim, name);
+    if (into && beta) done(elementwise_mul_into(out, &added, beta));
+    Owned scaled = beta && !into ? taken(elementwise_mul_tensor(&added, beta)) : Owned();
+    Tensor *sum = scaled.tensor ? scaled.tensor : &added, *target = into ? out : scaled.tensor;
+    if (is_outer) {
+        left = as_column(left);
+        if (!target || sum->dtype != promoted(left.dtype, right.dtype))
+            return taken(addcmul_tensor(sum, &left, &right));
+        done(addcmul_into(target, sum, &left, &right));
+    } else if (into) {
+        done(add_into(out, sum, result.tensor));
+    } else {
+        if (sum->dtype != result->dtype) return taken(add_tensor(sum, result.tensor));
+        done(add_into(result.tensor, sum, result.tensor));
+        return result;
+    }
+    return into ? Owned() : std::move(scaled);
 }
 
 // Numbers of 16 bits are widened before and rounded once, if all are of one dtype.
+static Owned rounded_sum(const Tensor& tensor, const Tensor& tensor1, const Tensor& tensor2, Tensor* beta,
+                         Tensor* alpha, int32_t kind, Tensor* out) {
+    const int32_t dtype = tensor.dtype;
+    if (!is_real(dtype) || !is_narrow(dtype) || tensor1.dtype != dtype || tensor2.dtype != dtype)
+        return added_product(tensor, tensor1, tensor2, beta, alpha, kind, out);
+    const Owned x = widened(tensor), y = widened(tensor1), z = widened(tensor2);
+    return cast(*added_product(*x, *y, *z, beta, alpha, kind, nullptr), dtype);
+}
+
 Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
                              int32_t kind) {
-    return build([&] {
-        const int32_t dtype = tensor->dtype;
-        if (!is_real(dtype) || !is_narrow(dtype) || tensor1->dtype != dtype || tensor2->dtype != dtype)
-            return added_product(*tensor, *tensor1, *tensor2, beta, alpha, kind);
-        const Owned x = widened(*tensor), y = widened(*tensor1), z = widened(*tensor2);
-        return cast(*added_product(*x, *y, *z, beta, alpha, kind), dtype);
+    return build([&] { return rounded_sum(*tensor, *tensor1, *tensor2, beta, alpha, kind, nullptr); });
+}
+
+int added_product_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha, int32_t kind) {
+    return attempt([&] {
+        check_writable(*out, PRODUCTS[kind].added);
+        const Owned sum = rounded_sum(*out, *tensor1, *tensor2, beta, alpha, kind, out);
+        if (sum.tensor && !same_shape(*out, *sum))
+            fail(SHAPE_ERROR, "{}_: expected a tensor of shape {}, got {}", PRODUCTS[kind].added, shape_text(*sum),
+                 shape_text(*out));
+        if (sum.tensor) done(assign_tensor(out, sum.tensor));
     });
 }
 

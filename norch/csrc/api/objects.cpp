@@ -247,6 +247,21 @@ PythonObject* wrap_view(PythonObject* handle, PythonObject* base, PythonObject* 
     return nullptr;
 }
 
+PythonObject* wrap_views(PythonObject* handles, PythonObject* base, PythonObject* tracked) {
+    const ptrdiff_t count = objects.size(handles);
+    void* views = objects.new_tuple(count);
+    for (ptrdiff_t i = 0; views && i < count; i++) {
+        void* view = wrap_view(static_cast<PythonObject*>(objects.tuple_item(handles, i)), base, tracked);
+        if (view) {
+            objects.set_tuple_item(views, i, view);
+        } else {
+            python.drop_reference(views);
+            views = nullptr;
+        }
+    }
+    return static_cast<PythonObject*>(views);
+}
+
 // ---- Guards: attributes that are changed for a while (norch/guards.py) ----------------------------------------------
 
 // Of each (object, {name: value}) of a guard: the dict of the object's attributes, and {name: value} as it is now.

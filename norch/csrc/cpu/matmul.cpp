@@ -90,6 +90,14 @@ template <>
 struct Simd<double> {
     typedef double Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 };
+template <>
+struct Simd<int32_t> {
+    typedef int32_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+};
+template <>
+struct Simd<int64_t> {
+    typedef int64_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+};
 
 // Sizes for elements of type T.
 template <class T>
@@ -390,11 +398,13 @@ void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
 
 }  // namespace
 
-// out = a @ b. Integers take the definition; float and double the tiles.
+// out = a @ b. Bytes take the definition; others the tiles.
 void matmul_tensor_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
-    INTEGERS_IN_BASELINE(out.dtype, matmul, a, b, out);
     if (out.dtype == FLOAT32) return fast_matmul<float>(a, b, out);
     if (out.dtype == FLOAT64) return fast_matmul<double>(a, b, out);
+    if (out.dtype == INT32) return fast_matmul<int32_t>(a, b, out);
+    if (out.dtype == INT64) return fast_matmul<int64_t>(a, b, out);
+    INTEGERS_IN_BASELINE(out.dtype, matmul, a, b, out);
     naive_matmul_cpu(a, b, out);
 }
 

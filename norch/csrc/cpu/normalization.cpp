@@ -170,9 +170,14 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
             data_as<T>(variance)[group] = spread;
             const T rate = T(1 / ::sqrt(double(spread) + sizes.eps));
             if (sizes.affine != Normalizing::BY_PLACE || !w) {
-                const bool by_channel = sizes.affine == Normalizing::BY_CHANNEL;
+                const bool by_channel = sizes.affine == Normalizing::BY_CHANNEL && (w || b);
                 const int64_t step = by_channel ? sizes.span : n,
                               first = by_channel ? sizes.first_channel(group) : group;
+                if (step == 1 && w && b) {
+                    INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] =
+                        (from[j] - centre) * (rate * w[first + j]) + b[first + j];
+                    return;
+                }
                 for (int64_t start = 0, k = first; start < n; start += step, k++) {
                     const T scale = w ? rate * w[k] : rate, shift = b ? b[k] : T(0), *x = from + start;
                     T* y = to + start;
@@ -229,7 +234,12 @@ template <class T>
 void backward_by_channel(const T* g, const T* x, const T* weight, T* to, double* sums, int64_t n, int64_t span,
                          Slope<T> slope) {
     double sum = 0, sum_y = 0;
-    for (int64_t start = 0, c = 0; start < n; start += span, c++) {
+    if (span == 1) {
+        sum = row_sum<T>(n, [=](int64_t i) { return weight ? weight[i] * g[i] : g[i]; });
+        sum_y = row_sum<T>(n, [=](int64_t i) { return (weight ? weight[i] * g[i] : g[i]) * slope.y(x[i]); });
+        for (int64_t i = 0; i < n; i++) sums[2 * i] = g[i], sums[2 * i + 1] = g[i] * slope.y(x[i]);
+    }
+    for (int64_t start = 0, c = 0; span > 1 && start < n; start += span, c++) {
         const T *part = g + start, *from = x + start;
         sums[2 * c] = row_sum<T>(span, [=](int64_t i) { return part[i]; });
         sums[2 * c + 1] = row_sum<T>(span, [=](int64_t i) { return part[i] * slope.y(from[i]); });
@@ -238,6 +248,10 @@ void backward_by_channel(const T* g, const T* x, const T* weight, T* to, double*
     }
     if (!to) return;
     slope.mean_g = T(sum / double(n)), slope.mean_gy = T(sum_y / double(n));
+    if (span == 1) {
+        INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = slope.of(weight ? weight[j] * g[j] : g[j], x[j]);
+        return;
+    }
     for (int64_t start = 0, c = 0; start < n; start += span, c++) {
         const T *part = g + start, *from = x + start, factor = weight ? weight[c] : T(1);
         T* out = to + start;

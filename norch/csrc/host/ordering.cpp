@@ -315,7 +315,9 @@ void running_extreme_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices
 
 // ---- Places among sorted edges -----------------------------------------------------------------------------------
 
+// Several values at a time: a step waits for the one before, but not for those of other values.
 void bins_tensor_cpu(const Tensor& edges, const Tensor& values, bool right, Tensor& out) {
+    enum { ABREAST = 8 };
     const int64_t n = edges.shape[edges.ndim - 1], line = edges.ndim == 1 ? values.size : values.shape[values.ndim - 1];
     for_any(edges.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
@@ -323,17 +325,18 @@ void bins_tensor_cpu(const Tensor& edges, const Tensor& values, bool right, Tens
         const T* value = data_as<const T>(values);
         int64_t* place = data_as<int64_t>(out);
         parallel_for(values.size, SMALL_WORK / 8, [=](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; i++) {
+            for (int64_t i = begin, count; i < end; i += count) {
                 const T* first = edge + i / line * n;
-                const T x = value[i];
-                int64_t low = 0;
-                for (int64_t left = n; left > 0;) {  // by halving, without a jump that depends on the elements
-                    const int64_t half = left / 2;
-                    const bool below = is_below(first[low + half], x, right);
-                    low = below ? low + half + 1 : low;
-                    left = below ? left - half - 1 : half;
+                count = smaller(smaller(ABREAST, end - i), line - i % line);
+                T x[ABREAST];
+                int64_t low[ABREAST] = {};
+                for (int k = 0; k < ABREAST; k++) x[k] = value[i + smaller(k, count - 1)];
+                for (int64_t left = n, half; left > 0; left -= half) {  // by halving, without a jump
+                    half = (left + 1) / 2;
+                    for (int k = 0; k < ABREAST; k++)
+                        low[k] += half & -int64_t(is_below(first[low[k] + half - 1], x[k], right));
                 }
-                place[i] = low;
+                std::copy_n(low, count, place + i);
             }
         });
     });

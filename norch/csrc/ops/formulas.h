@@ -10,11 +10,7 @@
 inline namespace NORCH_ISA {
 namespace formula {
 
-HOST_DEVICE double sin(double x) { return ::sin(x); }
-HOST_DEVICE double cos(double x) { return ::cos(x); }
 HOST_DEVICE double tanh(double x) { return ::tanh(x); }
-HOST_DEVICE double expm1(double x) { return ::expm1(x); }
-HOST_DEVICE double log1p(double x) { return ::log1p(x); }
 HOST_DEVICE double erf(double x) { return ::erf(x); }
 HOST_DEVICE double erfc(double x) { return ::erfc(x); }
 HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
@@ -27,12 +23,9 @@ HOST_DEVICE double tan(double x) { return ::tan(x); }
 HOST_DEVICE double asin(double x) { return ::asin(x); }
 HOST_DEVICE double acos(double x) { return ::acos(x); }
 HOST_DEVICE double atan(double x) { return ::atan(x); }
-HOST_DEVICE double sinh(double x) { return ::sinh(x); }
-HOST_DEVICE double cosh(double x) { return ::cosh(x); }
 HOST_DEVICE double asinh(double x) { return ::asinh(x); }
 HOST_DEVICE double acosh(double x) { return ::acosh(x); }
 HOST_DEVICE double atanh(double x) { return ::atanh(x); }
-HOST_DEVICE double exp2(double x) { return ::exp2(x); }
 HOST_DEVICE double log2(double x) { return ::log2(x); }
 HOST_DEVICE double log10(double x) { return ::log10(x); }
 HOST_DEVICE double atan2(double y, double x) { return ::atan2(y, x); }

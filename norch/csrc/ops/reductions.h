@@ -29,6 +29,11 @@ struct Sum {
 };
 
 template <class T>
+struct NanSum : Sum<T> {
+    HOST_DEVICE static typename Sum<T>::Partial lift(T x) { return x != x ? T(0) : x; }
+};
+
+template <class T>
 struct SumSquares : Sum<T> {
     HOST_DEVICE static typename Sum<T>::Partial lift(T x) { return typename Sum<T>::Partial(x) * x; }
 };

@@ -190,11 +190,14 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     tensor([-1.0000,  0.5000,  1.0000])
     """
     check_tensors("hardtanh", input)
-    if input.dtype is bool_:
+    kind = input.dtype
+    if kind.is_floating_point and -65504 <= min_val <= max_val <= 65504:  # most often: numbers that all of them hold
+        return kernels.hardtanh(input, min_val, max_val, inplace=inplace)
+    if kind is bool_:
         raise RuntimeError("hardtanh: expected numbers, got norch.bool")
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
-    low, high = fitting(min_val, input.dtype, "hardtanh"), fitting(max_val, input.dtype, "hardtanh")
+    low, high = fitting(min_val, kind, "hardtanh"), fitting(max_val, kind, "hardtanh")
     return kernels.hardtanh(input, low, high, inplace=inplace)
 
 

@@ -9,6 +9,7 @@ from ...autograd.derivatives.views import DividedGradientBackward
 from ...functions.creation import arange, tensor, where
 from ...given import warn
 from ...methods.places import SLICES, Places
+from ...methods.statistics import bins_of
 from ...operation import check_range, recorded, wrap
 from ...tensor import Tensor
 from ...types import int32, int64, shown, uint8
@@ -140,7 +141,8 @@ def embedding_bag(
     counted = index.ones_like().bool() if padding is None else index != padding
     if mode == "max":
         return _maxima(rows, counted, starts, sizes)
-    bags = tensor([bag for bag, n in enumerate(sizes) for _ in range(n)], dtype=int64, device=index.device)
+    ends = tensor(starts[1:], dtype=int64, device=index.device)
+    bags = bins_of(ends, arange(len(index), device=index.device), right=True)
     result = weight.new_zeros(len(sizes), weight.shape[1])
     result = result.index_add(0, bags, where(counted.unsqueeze(1), rows, 0.0))
     if mode == "sum":

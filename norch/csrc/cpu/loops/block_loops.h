@@ -34,6 +34,16 @@ ORDINARY(tan, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGE
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
 #undef ORDINARY
 
+// Of doubles, those of an angle that is not huge.
+template <class Row>
+struct OfAngle : std::false_type {};
+struct sin_row;
+template <>
+struct OfAngle<sin_row> : std::true_type {};
+struct cos_row;
+template <>
+struct OfAngle<cos_row> : std::true_type {};
+
 // The same of two operands: those that fit(x, y).
 template <class Row>
 struct OrdinaryPairs {
@@ -131,6 +141,14 @@ void compute_block(const T* x, T* results) {
         for (int i = 0; i < SIZE; i++) distance = Test::distance(x[i]) > distance ? Test::distance(x[i]) : distance;
         if (distance <= Test::farthest()) {
             INDEPENDENT for (int i = 0; i < SIZE; i++) results[i] = Row::formula_of(formula::Ordinary(x[i]));
+            return;
+        }
+    }
+    if constexpr (OfAngle<Row>::value && std::is_same<T, double>::value) {
+        int64_t all = 1;
+        for (int i = 0; i < SIZE; i++) all &= int64_t(fabs(x[i]) <= formula::LARGEST_WIDE_ANGLE);
+        if (all) {
+            INDEPENDENT for (int i = 0; i < SIZE; i++) results[i] = Row::formula_of(formula::WideAngle(x[i]));
             return;
         }
     }
