@@ -106,7 +106,7 @@ def _is_recorded_leaf(x: Tensor) -> bool:
     return x._edge is not None and x._edge.refuses_writes
 
 
-def become(x: Tensor, ptr: int, backward: Callable[..., Function], *parameters: Any) -> Tensor:
+def become(x: Tensor, ptr: int, backward: Callable[..., Node], *parameters: Any) -> Tensor:
     """Make x, in place, what a view of x is: `x.unsqueeze_()` from the view of `x.unsqueeze()`."""
     if x._edge is not None and mode.enabled:
         check_writable(x)

@@ -267,7 +267,7 @@ def _add_into(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: 
     )
 
 
-def _backward(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Function:
+def _backward(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Node:
     beta, alpha = (1, 1) if beta == 1 and alpha == 1 else _factors(beta, alpha, y.dtype)
     return AddedProductBackward(x, y, z, beta, alpha, OuterBackward if kind == OUTER else f.MatmulBackward)
 
