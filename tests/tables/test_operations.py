@@ -55,6 +55,10 @@ TESTED_BY_THEMSELVES = {
     "_TwiceBackward",
     "_Checkpoint",  # tests/tensor/test_surface.py
     "_Total",  # tests/distributed/test_state.py
+    "_AllGather",  # tests/distributed
+    "_AllReduce",
+    "_Broadcast",
+    "_ReduceScatter",
     "AttentionBackward",  # tests/nn/test_attention.py
     "ReplayedBackward",  # tests/recording
     "PassOn",
