@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterable, Sequence, TypeVar, Union
 from . import operation
 from .autograd.function import Function
 from .missing import by_name, missing
+from .operation import check_kind
 from .types import shown
 
 __all__ = ["CustomOpDef", "Library", "custom_op", "define", "impl", "register_autograd", "register_fake"]
@@ -139,7 +140,7 @@ def custom_op(
     >>> x.grad
     tensor([2., 2.])
     """
-    if name.count("::") != 1:
+    if check_kind(name, str, "custom_op").count("::") != 1:
         raise ValueError(f'custom_op: expected a name such as "mylib::double", got {shown(name)}')
 
     def made(fn: Callable[..., Any]) -> CustomOpDef:
@@ -186,7 +187,7 @@ def register_autograd(
 
 def define(qualname: str, schema: str | None = None, *, lib: object = None, tags: object = ()) -> None:
     """An operation of this name without functions yet, which `impl` adds. (norch does not read the schema.)"""
-    _found(qualname.partition("(")[0])
+    _found(check_kind(qualname, str, "define").partition("(")[0])
 
 
 def impl(qualname: Any, types: Any, func: Any = None, *, lib: object = None) -> Any:
@@ -220,13 +221,15 @@ class Library:
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: object = ()) -> str:
         """An operation of the name before the parenthesis; returns the name."""
-        name = schema.partition("(")[0]
+        name = check_kind(schema, str, "define").partition("(")[0]
         define(f"{self.ns}::{name}")
         return name
 
     def impl(self, op_name: str | CustomOpDef, fn: Callable[..., Any], dispatch_key: str = "", **_: object) -> None:
         """Let the operation call fn for "CPU" or "CUDA", or everywhere; rules for other keys are not needed."""
-        op = _found(op_name if isinstance(op_name, CustomOpDef) else f"{self.ns}::{op_name.rpartition('::')[2]}")
+        if not isinstance(op_name, CustomOpDef):
+            op_name = f"{self.ns}::{check_kind(op_name, str, 'impl').rpartition('::')[2]}"
+        op = _found(op_name)
         key = dispatch_key or self.dispatch_key
         if key.startswith("Composite"):
             op._mutates = True  # what fn does is recorded, as in PyTorch

@@ -123,7 +123,7 @@ def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Te
             raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
         kernel = _KERNELS.get((name, len(args)))
         if kernel is not None and not kwargs and not operation.mode.autocast and written(out, kernel, input, *args):
-            return out
+            return cast(Tensor, out)
         if isinstance(input, Tensor):
             return into(out, getattr(Tensor, name)(input, *args, **kwargs), name)
     if isinstance(input, SparseTensor):

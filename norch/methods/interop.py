@@ -16,7 +16,7 @@ from .. import _C, operation
 from .._C import CPYTHON, int64_array, lib
 from ..arguments import flags, one_size
 from ..devices import of_number
-from ..operation import wrap
+from ..operation import mode, wrap
 from ..packing import tensor_of
 from ..types import (
     DTYPES,
@@ -306,8 +306,8 @@ class InteropMethods:
     def numpy(self: Tensor, *, force: bool = False) -> NumPyArray:
         """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.
 
-        Either may go first. Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA
-        device; `force=True` is `detach().cpu().numpy()`. Raises ImportError if NumPy is not installed.
+        Either may go first. Outside of `no_grad` it raises RuntimeError for a tensor that requires gradients; it raises
+        TypeError for one on a CUDA device. `force=True` is `detach().cpu().numpy()`. Raises ImportError without NumPy.
 
         >>> x = norch.ones(2)
         >>> x.numpy()[0] = 5  # NumPy must be installed
@@ -316,7 +316,7 @@ class InteropMethods:
         """
         if force:
             return self.detach().cpu().numpy()
-        if self._edge is not None:
+        if self._edge is not None and mode.enabled:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if lib.device_of(self._ptr):
             raise TypeError(
@@ -344,7 +344,7 @@ class InteropMethods:
 
     @property
     def __array_interface__(self: Tensor) -> dict[str, Any]:
-        if self._edge is not None or self.is_cuda:
+        if (self._edge is not None and mode.enabled) or self.is_cuda:
             raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
         if self.dtype is bfloat16:  # which the interface cannot name: NumPy asks __array__ next
             raise AttributeError("__array_interface__: NumPy has no bfloat16; __array__ gives that of ml_dtypes")
@@ -353,7 +353,7 @@ class InteropMethods:
 
     def __buffer__(self: Tensor, flags: int) -> memoryview:
         """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
-        if self._edge is not None or self.is_cuda:
+        if (self._edge is not None and mode.enabled) or self.is_cuda:
             raise BufferError("only tensors on the CPU that require no gradients have a buffer; use detach(), cpu()")
         if self.dtype in HALVES:
             raise BufferError(f"memoryview knows no {self.dtype.name}: use float(), or view(norch.int16) for the bits")

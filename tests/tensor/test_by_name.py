@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 
-import numpy as np
 import pytest
 
 import norch
@@ -39,7 +38,7 @@ def test_dtypes_are_known_in_tables():
         lambda kind: norch.set_default_dtype(kind),
         lambda kind: nn.Linear(2, 2, dtype=kind),
         lambda kind: nn.Linear(2, 2).to(kind),
-        lambda kind: norch.asarray(np.ones(2), dtype=kind),
+        lambda kind: norch.asarray([1.0, 1.0], dtype=kind),
         lambda kind: norch.rand(2, dtype=kind),
         lambda kind: norch.arange(2, dtype=kind),
     ],

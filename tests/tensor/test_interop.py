@@ -354,3 +354,5 @@ def test_without_numpy_the_error_says_what_to_install(monkeypatch):
 def test_numpy_of_a_tensor_that_requires_gradients():
     with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\)"):
         norch.ones(2, requires_grad=True).numpy()
+    with norch.no_grad():  # as in the forward of a custom operation
+        assert norch.ones(2, requires_grad=True).__array_interface__["shape"] == (2,)
