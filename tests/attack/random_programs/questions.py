@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from .execution import Pair, run, variables
+from .execution import Pair, has_no_memory, run, variables
 
 
 def with_tail(call: re.Match[str]) -> str:
@@ -80,13 +80,17 @@ def torch_shares(lines: Sequence[str]) -> bool:
         pair.step(line)
 
     def shares(world: dict[str, Any]) -> bool:
-        tensors = {key: x for key, x in world.items() if key[0] == "v" and hasattr(x, "untyped_storage")}
         values = [world.get(key) for key in made]
         results = [x for part in values for x in (part if isinstance(part, (tuple, list)) else [part])]
-        memory = {x.untyped_storage().data_ptr() for x in results if hasattr(x, "untyped_storage") and x.numel()}
-        return any(x.untyped_storage().data_ptr() in memory for key, x in tensors.items() if key not in made | aliases)
+        others = [x for key, x in world.items() if key[0] == "v" and key not in made | aliases]
+        return bool(_memory_of(results) & _memory_of(others))
 
     return shares(pair.theirs) and not shares(pair.ours)
+
+
+def _memory_of(values: list[Any]) -> set[int]:
+    tensors = [x for x in values if hasattr(x, "untyped_storage") and x.numel() and not has_no_memory(x)]
+    return {x.untyped_storage().data_ptr() for x in tensors}
 
 
 def overlaps(lines: Sequence[str], out: str) -> bool:
