@@ -41,11 +41,11 @@ _EVERYWHERE = {
 _ON_CPU = {
     LOWER: "vecdot tensordot",
     FLOAT32: """
-        trace quantile nanquantile stft binary_cross_entropy huber_loss ctc_loss avg_pool3d max_pool3d max_unpool2d
-        max_unpool3d adaptive_avg_pool3d adaptive_max_pool3d fractional_max_pool2d fractional_max_pool3d grid_sample
-        pad_by_edges cholesky cholesky_ex cholesky_inverse cholesky_solve inverse inv inv_ex pinverse solve lu_solve
-        triangular_solve lstsq tensorinv tensorsolve qr geqrf orgqr ormqr householder_product svd svdvals eigh eigvalsh
-        cond matrix_rank
+        trace quantile nanquantile stft binary_cross_entropy huber_loss ctc_loss avg_pool3d max_pool3d max_unpool1d
+        max_unpool2d max_unpool3d adaptive_avg_pool3d adaptive_max_pool3d fractional_max_pool2d fractional_max_pool3d
+        grid_sample pad_by_edges cholesky cholesky_ex cholesky_inverse cholesky_solve inverse inv inv_ex pinverse
+        solve lu_solve triangular_solve lstsq tensorinv tensorsolve qr geqrf orgqr ormqr householder_product svd
+        svdvals eigh eigvalsh cond matrix_rank
         """,
     WIDEST: "index_copy",
     GIVEN: "mv addmv addr dot vdot bilinear convolution matrix_exp",

@@ -153,3 +153,10 @@ def test_custom_forward_and_backward():
         y = Product.apply(x)
     y.sum().backward()
     assert y.dtype is norch.bfloat16 and kinds == [norch.bfloat16] and x.grad.dtype is norch.float32
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_maxima_go_back_to_their_places_in_float32(axes):
+    x, places = norch.ones(1, 1, *[2] * axes, dtype=norch.bfloat16), norch.arange(2**axes).reshape(1, 1, *[2] * axes)
+    with norch.autocast("cpu", norch.bfloat16):
+        assert getattr(norch.nn.functional, f"max_unpool{axes}d")(x, places, 2).dtype is norch.float32
