@@ -29,12 +29,17 @@ class CustomOpDef:
 
     Its methods add what it does on other devices, and its derivative. Raises RuntimeError in a backward that comes to
     an operation without one.
+
+    >>> half = norch.library.custom_op("mylib::half", lambda x, *, times=1: x / 2**times, mutates_args=())
+    >>> half(norch.ones(2), times=2)
+    tensor([0.2500, 0.2500])
     """
 
-    def __init__(self, name: str, signature: inspect.Signature | None = None, mutates: bool = False) -> None:
+    def __init__(self, name: str, is_node: bool = True) -> None:
         self._qualname = name
-        self._signature = signature
-        self._mutates = mutates
+        self._is_node = is_node  # or what its function does is recorded, piece by piece
+        self._signature: inspect.Signature | None = None  # of the first function
+        self._keywords: list[str] = []  # arguments that have no place; here they come last
         self._kernels: dict[str | None, Callable[..., Any]] = {}
         self._backward: Callable[..., Any] | None = None
         self._setup: Callable[..., Any] | None = None
@@ -57,31 +62,48 @@ class CustomOpDef:
         if self._signature is not None:
             bound = self._signature.bind(*args, **kwargs)
             bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
-        return self._compute(*args, **kwargs) if kwargs or self._mutates else self._node.apply(*args)
+            args = *bound.args, *bound.kwargs.values()
+        return self._node.apply(*args) if self._is_node else self._compute(*args)
 
-    def _compute(self, *args: Any, **kwargs: Any) -> Any:
+    def _parted(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that have places, and the others by name."""
+        count = len(args) - len(self._keywords)
+        return args[:count], dict(zip(self._keywords, args[count:]))
+
+    def _compute(self, *args: Any) -> Any:
         kinds: list[str | None] = [x.device.type for x in args if isinstance(x, operation.Tensor)]
         for kind in [*kinds[:1], None]:
             if kind in self._kernels:
-                return self._kernels[kind](*args, **kwargs)
+                placed, named = self._parted(args)
+                return self._kernels[kind](*placed, **named)
         raise NotImplementedError(
             f"{self._qualname}: no function is registered for {kinds[0] if kinds else 'a device'}"
         )
 
     def _remember(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        if self._setup is not None:
-            self._setup(ctx, inputs, output)
+        placed, named = self._parted(inputs)
+        if self._setup is not None and named:
+            self._setup(ctx, placed, named, output)
+        elif self._setup is not None:
+            self._setup(ctx, placed, output)
 
     def _derive(self, ctx: Any, *gradients: Any) -> Any:
         if self._backward is None:
             raise RuntimeError(f"{self._qualname}: backward needs a derivative, which register_autograd adds")
-        return self._backward(ctx, *gradients)
+        found = self._backward(ctx, *gradients)
+        return *(found if isinstance(found, (tuple, list)) else (found,)), *(None for _ in self._keywords)
 
     def register_kernel(self, device_types: Devices, fn: F | None = None, /) -> Any:
-        """Let the operation call `fn` (or the decorated function) for tensors on these devices; None: on all."""
+        """Let the operation call `fn` (or the decorated function) for tensors on these devices; None: on all.
+
+        Raises TypeError for what cannot be called, or has no signature.
+        """
 
         def register(fn: F) -> F:
+            if self._signature is None:
+                self._signature = _signature_of(fn)
+                parameters = self._signature.parameters.items()
+                self._keywords = [name for name, each in parameters if each.kind is each.KEYWORD_ONLY]
             for kind in [None] if device_types is None else _names(device_types):
                 self._kernels[kind] = fn
             return fn
@@ -95,12 +117,23 @@ class CustomOpDef:
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Set the derivative: backward(ctx, *gradients), and setup_context(ctx, inputs, output), as a Function's."""
+        """Set the derivative: backward(ctx, *gradients), and setup_context(ctx, inputs, output), as a Function's.
+
+        If there are keyword-only arguments, it is setup_context(ctx, inputs, keyword_only_inputs, output), and backward
+        returns nothing for them.
+        """
         self._backward, self._setup = backward, setup_context
 
     def register_vmap(self, func: F | None = None) -> Any:
         """Take a rule for batches, which norch does not need: `vmap` goes from sample to sample."""
         return (lambda fn: fn) if func is None else func
+
+
+def _signature_of(fn: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(fn)
+    except (TypeError, ValueError):
+        raise TypeError(f"expected a function with a signature, got {shown(fn)}") from None
 
 
 def _names(devices: str | Iterable[str]) -> list[str]:
@@ -144,7 +177,7 @@ def custom_op(
         raise ValueError(f'custom_op: expected a name such as "mylib::double", got {shown(name)}')
 
     def made(fn: Callable[..., Any]) -> CustomOpDef:
-        found = CustomOpDef(name, inspect.signature(fn), bool(mutates_args))
+        found = CustomOpDef(name, is_node=not mutates_args)
         found.register_kernel(device_types, fn)
         return found
 
@@ -154,14 +187,23 @@ def custom_op(
 def register_kernel(
     op: str | CustomOpDef, device_types: Devices, func: F | None = None, /, *, lib: object = None
 ) -> Any:
-    """`op.register_kernel(device_types, func)`, for an operation that may be given by name."""
+    """`op.register_kernel(device_types, func)`, for an operation that may be given by name.
+
+    >>> norch.library.define("mylib::third", "(Tensor x) -> Tensor")
+    >>> kernel = norch.library.register_kernel("mylib::third", "cpu", lambda x: x / 3)
+    >>> norch.ops.mylib.third(norch.tensor([6.0]))
+    tensor([2.])
+    """
     return _found(op).register_kernel(device_types, func)
 
 
 def register_fake(
     op: str | CustomOpDef, func: F | None = None, /, *, lib: object = None, _stacklevel: int = 1, **_: object
 ) -> Any:
-    """`op.register_fake(func)`, for an operation that may be given by name."""
+    """`op.register_fake(func)`, for an operation that may be given by name.
+
+    >>> shape = norch.library.register_fake("mylib::any", lambda x: x.new_empty(x.shape))
+    """
     return (lambda fn: fn) if func is None else func
 
 
@@ -169,7 +211,10 @@ impl_abstract = register_fake  # its older name
 
 
 def register_vmap(op: str | CustomOpDef, func: F | None = None, /, *, lib: object = None) -> Any:
-    """`op.register_vmap(func)`, for an operation that may be given by name."""
+    """`op.register_vmap(func)`, for an operation that may be given by name.
+
+    >>> rule = norch.library.register_vmap("mylib::any", lambda info, in_dims, x: (x, 0))
+    """
     return _found(op).register_vmap(func)
 
 
@@ -181,12 +226,21 @@ def register_autograd(
     setup_context: Callable[..., Any] | None = None,
     lib: object = None,
 ) -> None:
-    """`op.register_autograd(backward, setup_context=...)`, for an operation that may be given by name."""
+    """`op.register_autograd(backward, setup_context=...)`, for an operation that may be given by name.
+
+    >>> tenfold = norch.library.custom_op("mylib::tenfold", lambda x: 10 * x, mutates_args=())
+    >>> norch.library.register_autograd("mylib::tenfold", lambda ctx, gradient: 10 * gradient)
+    >>> norch.autograd.grad(tenfold(x := norch.ones(1, requires_grad=True)), x)
+    (tensor([10.]),)
+    """
     _found(op).register_autograd(backward, setup_context=setup_context)
 
 
 def define(qualname: str, schema: str | None = None, *, lib: object = None, tags: object = ()) -> None:
-    """An operation of this name without functions yet, which `impl` adds. (norch does not read the schema.)"""
+    """An operation of this name without functions yet, which `impl` adds. (norch does not read the schema.)
+
+    >>> norch.library.define("mylib::fourth", "(Tensor x) -> Tensor")
+    """
     _found(check_kind(qualname, str, "define").partition("(")[0])
 
 
@@ -194,6 +248,11 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: object = None) -> 
     """Let an operation call a function on devices ("cpu", or "default" for all), as `register_kernel`.
 
     Also in the older form `impl(library, name, "CPU")`.
+
+    >>> norch.library.define("mylib::fifth", "(Tensor x) -> Tensor")
+    >>> kernel = norch.library.impl("mylib::fifth", "default", lambda x: x / 5)
+    >>> norch.ops.mylib.fifth(norch.tensor([10.0]))
+    tensor([2.])
     """
     if isinstance(qualname, Library):
 
@@ -232,7 +291,7 @@ class Library:
         op = _found(op_name)
         key = dispatch_key or self.dispatch_key
         if key.startswith("Composite"):
-            op._mutates = True  # what fn does is recorded, as in PyTorch
+            op._is_node = False  # as in PyTorch
         if key in _EVERYWHERE:
             op.register_kernel(None, fn)
         elif key in ("CPU", "CUDA"):

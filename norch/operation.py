@@ -44,9 +44,9 @@ def wrap(ptr: int) -> Any:
     return wrap_as(Tensor, ptr)
 
 
-def several(handles: Sequence[int]) -> list[Any]:
+def several(handles: Sequence[int]) -> tuple[Any, ...]:
     """The Tensors of a C function with several results; None for each that it left out. No handles raise its error."""
-    return [wrap(handle) if handle else None for handle in handles] or raise_error()
+    return tuple([wrap(handle) if handle else None for handle in handles]) or raise_error()
 
 
 if CPYTHON and not TYPE_CHECKING:

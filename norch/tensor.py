@@ -44,6 +44,7 @@ from .methods.scattering import ScatteringMethods
 from .methods.selection import SelectionMethods
 from .methods.sorting import SortingMethods
 from .methods.sparse_forms import SparseFormMethods
+from .methods.special_values import SpecialValueMethods
 from .methods.splitting import SplittingMethods
 from .methods.statistics import StatisticsMethods
 from .methods.storage import StorageMethods
@@ -81,6 +82,7 @@ class Tensor(
     ComposedMethods,
     NewTensorMethods,
     ElementaryMethods,
+    SpecialValueMethods,
     LinalgMethods,
     ProductMethods,
     ConversionMethods,

@@ -24,6 +24,7 @@ from norch.methods.scattering import ScatteringMethods
 from norch.methods.selection import SelectionMethods
 from norch.methods.sorting import SortingMethods
 from norch.methods.sparse_forms import SparseFormMethods
+from norch.methods.special_values import SpecialValueMethods
 from norch.methods.splitting import SplittingMethods
 from norch.methods.statistics import StatisticsMethods
 from norch.methods.storage import StorageMethods
@@ -41,7 +42,7 @@ __all__ = [
     "Tensor",
 ]
 
-class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, InPlaceViewMethods, ViewWriteMethods, RearrangingMethods, ReductionMethods, SelectionMethods, MaskingMethods, ScatteringMethods, SortingMethods, StatisticsMethods, ComposedMethods, NewTensorMethods, ElementaryMethods, LinalgMethods, ProductMethods, ConversionMethods, ValueMethods, RandomFillMethods, RandomDrawMethods, StorageMethods, InteropMethods, DLPackMethods, LegacyMethods, ActivationMethods, SubclassMethods):
+class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, InPlaceViewMethods, ViewWriteMethods, RearrangingMethods, ReductionMethods, SelectionMethods, MaskingMethods, ScatteringMethods, SortingMethods, StatisticsMethods, ComposedMethods, NewTensorMethods, ElementaryMethods, SpecialValueMethods, LinalgMethods, ProductMethods, ConversionMethods, ValueMethods, RandomFillMethods, RandomDrawMethods, StorageMethods, InteropMethods, DLPackMethods, LegacyMethods, ActivationMethods, SubclassMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
     _ptr: _C.Handle
     _base: Tensor | None

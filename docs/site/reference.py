@@ -23,7 +23,8 @@ norch.nn.utils.parametrize norch.nn.utils.parametrizations norch.optim norch.opt
 norch.autograd norch.autograd.functional norch.func norch.amp norch.distributions norch.distributions.constraints
 norch.distributions.transforms norch.utils norch.utils.data norch.utils.checkpoint norch.utils.benchmark
 norch.utils.dlpack norch.utils.hooks norch.testing norch.cuda norch.backends.cudnn norch.compiler norch.distributed
-norch.distributed.nn norch.hub norch.jit norch.multiprocessing norch.onnx norch.profiler norch.random norch.return_types
+norch.distributed.nn norch.hub norch.jit norch.library norch.multiprocessing norch.onnx norch.profiler norch.random
+norch.return_types
 """.split()
 
 # A title, and the files of norch/ whose functions and methods stand below it; each name goes to the first that fits.
@@ -38,7 +39,8 @@ GROUPS = {
     "Sorting and searching": "methods.sorting functions.searching",
     "Sums, means and statistics": "methods.reductions methods.statistics functions.statistics methods.composed",
     "Matrices": "methods.products methods.linalg functions.linalg functions.products nn.functional.linear",
-    "Element by element": "methods.elementwise methods.elementary functions.elementary methods.activations",
+    "Element by element": "methods.elementwise methods.elementary methods.special_values functions.elementary "
+    "methods.activations",
     "Dtypes, devices and memory": "methods.conversion functions.promotion functions.questions types devices memory "
     "threads methods.storage methods.values",
     "Gradients": "autograd methods.gradient amp",

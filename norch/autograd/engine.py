@@ -68,7 +68,7 @@ def _walk(
     given: set[int] | None,
     turns: Turns | None,
 ) -> Arrived:
-    oldest = min((node.age for node in wanted), default=0) if wanted else 0  # nothing behind it is asked for
+    oldest = min(node.age for node in wanted) if wanted else 0  # nothing behind it is asked for
     needed = mode.asked = None if wanted is None else _needed(starts, wanted, oldest)
     mode.starts = starts
     arrived: Arrived = {}

@@ -118,14 +118,11 @@ def _function(name: str) -> Callable[..., Tensor]:
 
 def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Tensor:
     """The function of this name with an `out`, or of what is no Tensor."""
-    if out is not None:
-        if name in WITHOUT_OUT:
-            raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
-        kernel = _KERNELS.get((name, len(args)))
-        if kernel is not None and not kwargs and not operation.mode.autocast and written(out, kernel, input, *args):
-            return cast(Tensor, out)
-        if isinstance(input, Tensor):
-            return into(out, getattr(Tensor, name)(input, *args, **kwargs), name)
+    if out is not None and name in WITHOUT_OUT:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    kernel = None if out is None or kwargs or operation.mode.autocast else _KERNELS.get((name, len(args)))
+    if kernel is not None and written(out, kernel, input, *args):
+        return cast(Tensor, out)
     if isinstance(input, SparseTensor):
         return getattr(input, name)(*args, **kwargs)
     if name == "pow" and isinstance(input, (int, float)) and args and isinstance(args[0], Tensor):
@@ -144,13 +141,18 @@ def _of_number(value: Any, name: str, *others: Any, **keywords: Any) -> Tensor:
     return tensor(value, result_type(value, other), other.device)
 
 
+def _row(name: str) -> str:
+    """How C calls the kernel of a function, if it is one: by the name of the method, which others are aliases of."""
+    found = getattr(Tensor, name).__name__
+    return "elementwise_mul" if found == "mul" else found
+
+
 # The kernels that write straight into `out`, by the name of a function and the number of its operands after the first.
 _KERNELS = {
-    (name, others): getattr(lib, f"{row}_into")
+    (name, others): getattr(lib, f"{_row(name)}_into")
     for others, kind in enumerate(("unary", "binary", "ternary"))
     for name in __all__
-    for row in (f"{'elementwise_' * (name in ('mul', 'multiply'))}{getattr(Tensor, name).__name__}",)
-    if row in operations()[kind]
+    if _row(name) in operations()[kind]
 }
 
 globals().update({name: _function(name) for name in __all__})

@@ -147,16 +147,13 @@ _FLOAT8: dict[Any, tuple[int, int, float]] = {
 class _Once(type):
     """A class whose object for a dtype is made once."""
 
-    def __call__(cls, *args: Any, **named: Any) -> Any:
-        found = _limits.get((cls, args[0])) if args and type(args[0]) is dtype else None
-        if found is None:
-            found = super().__call__(*args, **named)
-            if args and type(args[0]) is dtype:
-                _limits[cls, args[0]] = found
-        return found
+    def __call__(cls, type: Any = None) -> Any:
+        return _limits(cls, default.dtype if type is None else type)
 
 
-_limits: dict[tuple[type, dtype], Any] = {}
+@functools.lru_cache(None)
+def _limits(cls: type, kind: Any) -> Any:
+    return type.__call__(cls, kind)
 
 
 class finfo(metaclass=_Once):
@@ -169,7 +166,7 @@ class finfo(metaclass=_Once):
     """
 
     def __init__(self, type: DType | None = None) -> None:
-        kind: Any = default.dtype if type is None else type if type in _FLOAT8 else check_dtype(type)
+        kind: Any = type if type in _FLOAT8 else check_dtype(type)
         if not kind.is_floating_point:
             raise TypeError(f"finfo: expected a floating dtype, got {kind}; iinfo is for integers")
         mantissa, exponent, decimals = _LAYOUTS.get(kind) or (*_FLOAT8[kind][:2], 0)

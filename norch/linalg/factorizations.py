@@ -286,7 +286,7 @@ def _joined(below: Tensor, above: Tensor) -> Tensor:
     return below + above
 
 
-def on_host(function: Any, x: Tensor, *settings: int) -> list[Tensor]:
+def on_host(function: Any, x: Tensor, *settings: int) -> Sequence[Tensor]:
     """The results of a C function for matrices on the CPU, outside of any graph, on the device of x."""
     if not x.is_cuda:
         return several(function(x._ptr, *settings))

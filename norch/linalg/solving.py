@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 from .. import operation
 from .._C import ShapeError, lib
@@ -102,20 +102,17 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Out = None) -> InvEx:
     tensor(1, dtype=norch.int32)
     """
     x = check_matrices("linalg.inv_ex", A, square=True)
+    return into(out, InvEx(*_if_regular(inv, x, check_errors)), "linalg.inv_ex")
+
+
+def _if_regular(function: Callable[[Tensor], Tensor], x: Tensor, check_errors: bool) -> tuple[Tensor, Tensor]:
+    """A function of matrices, of unit matrices for singular ones; and for each the number of its first pivot of 0."""
     try:
-        result = InvEx(inv(x), _no_failure(x))
+        return function(x), _no_failure(x)
     except LinAlgError:
-        usable, info = _regular(x, check_errors)
-        result = InvEx(inv(usable), info)
-    return into(out, result, "linalg.inv_ex")
-
-
-def _regular(x: Tensor, check_errors: bool) -> tuple[Tensor, Tensor]:
-    """The matrices with the unit matrix for singular ones, and for each the number of its first pivot that is 0."""
-    info = lu_factor_ex(x.detach(), check_errors=check_errors).info
-    if not bool((info > 0).any()):
-        return x, _no_failure(x)
-    return (info == 0).unsqueeze(-1).unsqueeze(-1)._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device)), info
+        info = lu_factor_ex(x.detach(), check_errors=check_errors).info
+        unit = eye(x.shape[-1], dtype=x.dtype, device=x.device)
+        return function((info == 0).unsqueeze(-1).unsqueeze(-1)._choose(x, unit)), info
 
 
 @flags
@@ -213,9 +210,9 @@ def cond(A: Tensor, p: float | str | None = None, *, out: Out = None) -> Tensor:
         s = svdvals(x)
         result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
         return into(out, result, "linalg.cond")
-    usable, info = _regular(x, False)
+    inverse, info = _if_regular(inv, x, False)
     order = p if p is not None else "fro"
-    product = matrix_norm(x, order) * matrix_norm(inv(usable), order)
+    product = matrix_norm(x, order) * matrix_norm(inverse, order)
     return into(out, (info > 0)._choose(math.inf, product), "linalg.cond")
 
 
@@ -281,11 +278,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     tensor(0, dtype=norch.int32)
     """
     x = check_matrices("linalg.solve_ex", A, square=True)
-    try:
-        result = SolveEx(solve(x, B, left=left), _no_failure(x))
-    except LinAlgError:
-        usable, info = _regular(x, check_errors)
-        result = SolveEx(solve(usable, B, left=left), info)
+    result = SolveEx(*_if_regular(lambda a: solve(a, B, left=left), x, check_errors))
     return into(out, result, "linalg.solve_ex")
 
 

@@ -212,7 +212,7 @@ def _true_places(mask: Tensor, shape: Sequence[int], axis: int) -> list[Tensor |
         end = axis + mask.ndim - 1
         raise IndexError(f"a mask of shape {list(mask.shape)} does not fit axes {axis} to {end} of shape {list(shape)}")
     places = wrap(lib.nonzero_tensor(mask._ptr))
-    return several(lib.split_tensor(places._ptr, 1, None, mask.ndim))
+    return [*several(lib.split_tensor(places._ptr, 1, None, mask.ndim))]
 
 
 def _integers(values: range, device: str) -> Tensor:

@@ -8,24 +8,21 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._C import Number, lib, number
-from ..arguments import broadcast_shapes, one_size, whole
+from ..arguments import one_size, whole
 from ..autograd.derivatives.elementary import AddcmulBackward
 from ..autograd.derivatives.special import (
     FrexpBackward,
-    NanToNumBackward,
-    NextafterBackward,
     RoundedDivBackward,
     trigamma,
     zeta,
 )
 from ..autograd.functions import RoundBackward, SignBackward
 from ..autograd.in_place import write
-from ..autograd.mode import no_grad
-from ..functions.promotion import finite_numbers, limits_of, result_type
+from ..functions.promotion import result_type
 from ..operation import check_floating, check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
 from ..return_types import printed
-from ..types import HALVES, Operand, dtype, float64, int16, int32, shown
+from ..types import HALVES, Operand, float64, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place, ternary
 
@@ -207,7 +204,7 @@ class ElementaryMethods:
         is_whole = self.is_floating_point() and not power.is_floating_point()
         return self * 2.0 ** (power.to(self.dtype) if is_whole else power)
 
-    # ---- Bounds and special values
+    # ---- Bounds
 
     def clamp_min(self: Tensor, min: Operand) -> Tensor:
         """max(x, min), element by element: `clamp` with one bound. Shapes, dtypes and errors as for `add`.
@@ -224,58 +221,6 @@ class ElementaryMethods:
         tensor([1, 2])
         """
         return self.clamp(max=max)
-
-    def nan_to_num(
-        self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
-    ) -> Tensor:
-        """x with NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the limits of the dtype).
-
-        Element by element, in the shape and dtype of x. Integers have none of them. Raises
-        TypeError if a replacement is no number.
-
-        >>> norch.tensor([1.0, float("nan"), -float("inf")]).nan_to_num(neginf=-9.0)
-        tensor([ 1.,  0., -9.])
-        """
-        kind, plain = self.dtype, nan is posinf is neginf is None
-        if not kind.is_floating_point:
-            _check_numbers(nan, posinf, neginf)
-            return self.clone()
-        none, above, below = finite_numbers(kind) if plain else _finite_numbers(kind, nan, posinf, neginf)
-        result = wrap(lib.nan_to_num_tensor(none._ptr, self._ptr, above._ptr, below._ptr))
-        return result if self._edge is None else recorded(result, NanToNumBackward, (self,), limits_of(kind).max)
-
-    def isposinf(self: Tensor) -> Tensor:
-        """Whether x is plus infinity, element by element, in the shape of x, as bool.
-
-        >>> norch.tensor([1.0, float("inf")]).isposinf()
-        tensor([False,  True])
-        """
-        return self == math.inf
-
-    def isneginf(self: Tensor) -> Tensor:
-        """Whether x is minus infinity, element by element, in the shape of x, as bool.
-
-        >>> norch.tensor([1.0, -float("inf")]).isneginf()
-        tensor([False,  True])
-        """
-        return self == -math.inf
-
-    def nextafter(self: Tensor, other: Tensor) -> Tensor:
-        """The number next to x in the direction of `other`, element by element. Shapes, dtypes and errors as for `add`.
-
-        Integers and bool become float32. Raises TypeError for a number.
-
-        >>> norch.tensor([1.0, 4.0]).nextafter(norch.tensor([1.0, 4.0]))
-        tensor([1., 4.])
-        """
-        halves = self.dtype in HALVES or getattr(other, "dtype", None) in HALVES
-        if halves and not isinstance(other, (int, float)) and (kind := result_type(self, other)) in HALVES:
-            with no_grad():
-                result = _next_half(self.to(kind), other.to(kind))
-            return recorded(result, NextafterBackward, (self, other))
-        return self._nextafter(other)
-
-    nextafter_ = in_place(nextafter, lambda x, other: None if x.dtype in HALVES else x._nextafter_(other))
 
     # ---- Functions of one variable
 
@@ -425,7 +370,6 @@ class ElementaryMethods:
     _div_ = in_place(div, lambda x, other, rounding_mode: _divide_into(x, other, rounding_mode))
     round_ = in_place(round, lambda x, decimals=0: _round_into(x, decimals))
     ldexp_ = in_place(ldexp)
-    nan_to_num_ = in_place(nan_to_num, lambda x, *numbers, **named: _replace_into(x, *numbers, **named))
     logit_ = in_place(logit, lambda x, eps=None: _logit_into(x, eps))
     deg2rad_ = in_place(deg2rad, lambda x: x.mul_(math.pi / 180))
     rad2deg_ = in_place(rad2deg, lambda x: x.mul_(180 / math.pi))
@@ -496,44 +440,3 @@ def _logit_into(x: Tensor, eps: float | None) -> Tensor | None:
     if eps is None or not x.is_floating_point():
         return x._logit_() if eps is None else None
     return x.clamp_(eps, 1.0 - eps)._logit_() if eps >= 0 else x._logit_()
-
-
-def _check_numbers(*replacements: object) -> None:
-    for given in replacements:
-        if not (given is None or isinstance(given, (int, float))):
-            raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
-
-
-def _finite_numbers(
-    kind: dtype, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
-) -> tuple[Number, Number, Number]:
-    """What `nan_to_num` puts in place of NaN, infinity and minus infinity, if it is given numbers."""
-    _check_numbers(nan, posinf, neginf)
-    largest = limits_of(kind).max
-    chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
-    none, above, below = (number(math.copysign(math.inf, x) if abs(x) > largest else x) for x in chosen)
-    return none, above, below
-
-
-def _replace_into(x: Tensor, *numbers: float | None, **named: float | None) -> Tensor | None:
-    """`nan_to_num` written into x."""
-    kind = x.dtype
-    if not kind.is_floating_point:
-        return None
-    none, above, below = _finite_numbers(kind, *numbers, **named) if numbers or named else finite_numbers(kind)
-    return write(
-        x,
-        lambda old: NanToNumBackward(old, limits_of(kind).max),
-        (),
-        lambda: lib.nan_to_num_into(x._ptr, none._ptr, x._ptr, above._ptr, below._ptr),
-    )
-
-
-def _next_half(x: Tensor, y: Tensor) -> Tensor:
-    """`nextafter` of floats of 16 bits: on each side of 0 their bits are integers in the order of the numbers."""
-    x, y = x.broadcast_to(broadcast_shapes(x.shape, y.shape, name="nextafter")), y.detach()
-    away, zero = (y > x) == (x > 0), x == 0
-    bits = zero._choose(1, x.detach().contiguous().view(int16) + 2 * away - 1)  # from 0 to the least number
-    moved = bits.to(int16).view(x.dtype)
-    moved = zero._choose(moved.copysign(y), moved)
-    return (x == y)._choose(y, (x != x).logical_or(y != y)._choose(math.nan, moved))

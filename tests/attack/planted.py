@@ -12,6 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from random_programs.differences import explained
+from random_programs.execution import run
+
+from norch.autograd.functions import ExpBackward
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -123,3 +127,17 @@ def test_a_planted_fault_is_found(attacker, file, right, wrong, named, most, tmp
     command = [sys.executable, HERE / "run.py", limit, str(most), attacker]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1 and named in done.stdout, done.stdout + done.stderr
+
+
+def test_a_cause_hides_no_other_fault(monkeypatch):
+    """A row of CAUSES tells why instance_norm may differ: not why exp does, whose derivative is wrong here."""
+    monkeypatch.setattr(ExpBackward, "fused", None)
+    monkeypatch.setattr(ExpBackward, "backward", lambda self, gradient: [gradient * self.output * 1.1])
+    lines = [
+        "v1 = lib.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=lib.float64, requires_grad=True)",
+        "v2 = lib.nn.functional.instance_norm(v1[None])",
+        "v3 = v1.exp()",
+        "(v2 * v3).sum().backward()",
+    ]
+    number, found = run(lines)
+    assert (number, explained(lines, found)) == (3, None) and ".grad elements" in found

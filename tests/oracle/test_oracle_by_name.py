@@ -43,6 +43,22 @@ def operations(lib):
     y.sum().backward()
     found += [y.detach(), x.grad, getattr(lib.ops, space).sine.default(x).detach()]
 
+    def powered(x, *, by):
+        return x.detach() ** by
+
+    def keep(ctx, inputs, keyword_only_inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.by = keyword_only_inputs["by"]
+
+    powered.__annotations__ = {"x": lib.Tensor, "by": float, "return": lib.Tensor}
+    powered = library.custom_op(f"{space}::powered", powered, mutates_args=())
+    powered.register_autograd(
+        lambda ctx, gradient: gradient * ctx.by * ctx.saved_tensors[0] ** (ctx.by - 1), setup_context=keep
+    )
+    z = lib.arange(3.0, requires_grad=True)
+    powered(z, by=3.0).sum().backward()
+    found.append(z.grad)
+
     def fill(x, out):
         out.copy_(x * 2)
 

@@ -195,20 +195,26 @@ static void* wrapped(void* handle) {
 
 PythonObject* wrap_handle(PythonObject* handle) { return static_cast<PythonObject*>(wrapped(handle)); }
 
-PythonObject* wrap_handles(PythonObject* handles) {
+// f(handle) of each in a tuple
+template <class F>
+static PythonObject* each_of(void* handles, F f) {
     const ptrdiff_t count = objects.size(handles);
-    void* list = count ? objects.new_list(count) : wrapped(NOTHING);  // none came: an error
-    for (ptrdiff_t i = 0; list && i < count; i++) {
-        void *handle = objects.tuple_item(handles, i), *tensor = known.none;
-        if (address_of(handle))
-            tensor = wrapped(handle);
-        else
-            python.take_reference(tensor);
-        if (tensor && objects.set_list_item(list, i, tensor) == 0) continue;
-        python.drop_reference(list);
-        list = nullptr;
+    void* made = objects.new_tuple(count);
+    for (ptrdiff_t i = 0; made && i < count; i++) {
+        void* tensor = f(objects.tuple_item(handles, i));
+        if (tensor) {
+            objects.set_tuple_item(made, i, tensor);
+        } else {
+            python.drop_reference(made);
+            made = nullptr;
+        }
     }
-    return static_cast<PythonObject*>(list);
+    return static_cast<PythonObject*>(made);
+}
+
+PythonObject* wrap_handles(PythonObject* handles) {
+    if (objects.size(handles) == 0) return static_cast<PythonObject*>(wrapped(NOTHING));  // an error
+    return each_of(handles, [](void* handle) { return address_of(handle) ? wrapped(handle) : nothing(); });
 }
 
 // The root of a view of `base`: a leaf is that of its views, even if it is a view itself.
@@ -248,18 +254,8 @@ PythonObject* wrap_view(PythonObject* handle, PythonObject* base, PythonObject* 
 }
 
 PythonObject* wrap_views(PythonObject* handles, PythonObject* base, PythonObject* tracked) {
-    const ptrdiff_t count = objects.size(handles);
-    void* views = objects.new_tuple(count);
-    for (ptrdiff_t i = 0; views && i < count; i++) {
-        void* view = wrap_view(static_cast<PythonObject*>(objects.tuple_item(handles, i)), base, tracked);
-        if (view) {
-            objects.set_tuple_item(views, i, view);
-        } else {
-            python.drop_reference(views);
-            views = nullptr;
-        }
-    }
-    return static_cast<PythonObject*>(views);
+    return each_of(handles,
+                   [=](void* handle) -> void* { return wrap_view(static_cast<PythonObject*>(handle), base, tracked); });
 }
 
 // ---- Guards: attributes that are changed for a while (norch/guards.py) ----------------------------------------------

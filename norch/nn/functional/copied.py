@@ -9,6 +9,7 @@ from ...functions.creation import zeros_like
 from ...tensor import Tensor
 from ...types import bool_, dtype
 from .linear import linear
+from .multi_head import projected
 
 
 def _verify_batch_size(size: Sequence[int]) -> None:
@@ -27,9 +28,7 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor | None = None) -> list[Tensor]:
     """Query, key and value, each projected with its third of the rows of w [3E, E] and b [3E]."""
-    weights = w.chunk(3)
-    biases = [None] * 3 if b is None else b.chunk(3)
-    return [linear(x, weight, bias) for x, weight, bias in zip((q, k, v), weights, biases)]
+    return list(projected((q, k, v), w, b, w.shape[0] // 3))
 
 
 def _in_projection(

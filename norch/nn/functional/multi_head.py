@@ -73,7 +73,7 @@ def multi_head_attention_forward(
     if is_causal and attn_mask is None:
         raise RuntimeError(f"{_NAME}: is_causal says that attn_mask is causal, but there is none")
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
-    q, k, v = _projected((query, key, value), weights, in_proj_bias, embed_dim_to_check)
+    q, k, v = projected((query, key, value), weights, in_proj_bias, embed_dim_to_check)
     if not batched:
         q, k, v = (x.unsqueeze(1) for x in (q, k, v))
     q, k, v = (x.transpose(0, 1) for x in (q, k, v))  # [N, ., E]
@@ -115,7 +115,7 @@ def _attend(
     return attention @ v, attention
 
 
-def _projected(
+def projected(
     inputs: tuple[Tensor, Tensor, Tensor],
     weights: Tensor | tuple[Tensor | None, ...] | None,
     bias: Tensor | None,
