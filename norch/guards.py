@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 
 from ._C import CPYTHON, lib
 
+F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
@@ -49,11 +51,20 @@ class GuardMethods:
 class Guard(GuardMethods):
     """In its `with` block, attributes of objects have other values: `Guard((mode, {"enabled": False}))`.
 
-    The values are those of this thread if the objects are `threading.local`.
+    A function that it decorates runs in such a block. The values are those of this thread if the objects are
+    `threading.local`.
     """
 
     def __init__(self, *changes: tuple[Any, dict[str, Any]]) -> None:
         self._entered, self._changes = [], changes
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return call  # type: ignore[return-value]
 
 
 if CPYTHON and not TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Iterator
 
 from .functions.generator import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .guards import Guard
@@ -10,12 +11,14 @@ from .guards import Guard
 __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
 
-def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cuda", **_: object) -> Guard:
-    """A `with` block after which norch's generator is back where it was.
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cuda", **_: object) -> Iterator[None]:
+    """A `with` block, or calls of a decorated function, after which norch's generator is back where it was.
 
     >>> with norch.random.fork_rng():
     ...     first = norch.rand(2)
     >>> norch.rand(2).equal(first)
     True
     """
-    return default_generator.fork() if enabled else Guard()
+    with default_generator.fork() if enabled else Guard():
+        yield

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any, Callable, TypeVar
-
 from .. import _C
 from ..arguments import flag, flags
 from ..autocasting import DEFAULTS, begin
@@ -12,8 +9,6 @@ from ..given import warn
 from ..guards import Guard
 from ..operation import mode
 from ..types import HALVES, DType, check_dtype, dtype, shown
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class autocast(Guard):
@@ -66,14 +61,6 @@ class autocast(Guard):
         }
         self._changes = ((mode, values),)
         return super().__enter__()
-
-    def __call__(self, function: F) -> F:
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return call  # type: ignore[return-value]
 
 
 def _device_of(name: str, device_type: object) -> str:

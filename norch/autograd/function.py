@@ -69,12 +69,13 @@ class Function:
     def apply(cls, *args: Any) -> Any:
         """Run `forward(ctx, *args)` and make its result part of the graph."""
         ctx = cls()
+        sets_up = cls.setup_context is not Function.setup_context
+        if sets_up:  # which finds an argument that was left out among its inputs
+            args = (*args, *_defaults_after(cls.forward, len(args)))
         ctx.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
         with no_grad():
-            if cls.setup_context is Function.setup_context:
-                result = cls.forward(ctx, *args)
-            else:
-                result = cls.forward(*args)
+            result = cls.forward(*args) if sets_up else cls.forward(ctx, *args)
+            if sets_up:
                 cls.setup_context(ctx, args, result)
         if isinstance(result, operation.Tensor):
             return custom_results(ctx, args, [result], single=True)[0] if any(ctx.edges) else result
@@ -116,6 +117,14 @@ class Function:
     def set_materialize_grads(self, value: bool) -> None:
         """In a `forward`: with False, backward gets None, not zeros, for a result without a gradient."""
         self.materialize_grads = bool(value)
+
+
+def _defaults_after(function: Any, given: int) -> tuple[Any, ...]:
+    """The default values of a function's parameters from a position on."""
+    code, defaults = getattr(function, "__code__", None), getattr(function, "__defaults__", None) or ()
+    given += hasattr(function, "__self__")  # of a class method
+    missing = 0 if code is None else code.co_argcount - given
+    return defaults[-missing:] if 0 < missing <= len(defaults) else ()
 
 
 class SavedTensor:

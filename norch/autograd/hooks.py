@@ -115,7 +115,8 @@ class HookMethods:
 
 
 def call_with_leaf(hook: Callable[[Tensor], object], leaf: Tensor, _: Tensor) -> None:
-    hook(leaf)
+    if (returned := hook(leaf)) is not None:
+        raise RuntimeError(f"a hook after accumulation must return None, got {type(returned).__name__}")
 
 
 def call_with_gradient(hook: Callable[[Gradients, Gradients], object], _: Tensor, gradient: Tensor) -> None:

@@ -16,7 +16,7 @@ from .._C import Number, lib, write_clock
 from ..guards import within
 from ..operation import mode, next_age, record, wrap
 from .hooks import HookHandle, HookMethods, Hooks, call_with_gradient, call_with_leaf, call_with_tuple
-from .saved import pack
+from .saved import pack, unpacked
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -36,6 +36,19 @@ def _operand(index: int) -> property:
         if write_clock.value > node.stamp:
             node.unchanged(found)
         return found.value if type(found) is Number else found
+
+    return property(read)
+
+
+def _saved(name: str) -> property:
+    """`node.x`, `node.y` or `node.output`, as hooks of saved tensors unpack it."""
+
+    def read(node: Node) -> Any:
+        """A value that backward needs, unchanged since it was saved."""
+        if node.packed is None:
+            return getattr(node, name)
+        with unpacked(node):
+            return getattr(node, name)
 
     return property(read)
 
@@ -121,7 +134,8 @@ class Node(HookMethods):
             result._edge = self
         return result
 
-    _saved_self, _saved_other, _saved_result = x, y, output  # PyTorch's names, by which its tutorials show them
+    # PyTorch's names, by which its tutorials show them, in and outside of a walk
+    _saved_self, _saved_other, _saved_result = map(_saved, ("x", "y", "output"))
 
     def unchanged(self, saved: T, stamp: int | None = None) -> T:
         """A value that backward needs. Raises RuntimeError if its memory was written to since it was saved."""

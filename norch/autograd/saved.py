@@ -21,13 +21,21 @@ _QUIET = ((mode, {"enabled": False, "hooks_of_saved": None}),)  # a hook's own o
 
 
 class Packed:
-    """What `pack_hook` made of a tensor, and the hook that makes a tensor of it again."""
+    """What `pack_hook` made of a tensor, and the hook that makes a tensor of it again.
+
+    Raises RuntimeError if the hook wrote to the tensor.
+    """
 
     def __init__(self, tensor: Tensor) -> None:
         hooks: Any = mode.hooks_of_saved
         pack, self.unpack = hooks
         self.edge = tensor._edge
+        written = lib.written_at(tensor._ptr)
         self.value = within(_QUIET, pack, (tensor,), {})
+        if lib.written_at(tensor._ptr) > written:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place, which changes the values of the forward"
+            )
 
     def tensor(self) -> Tensor:
         """The tensor, at the place in the graph of the one that was packed. Raises TypeError if the hook gave none."""

@@ -1042,8 +1042,8 @@ def rad2deg_(input: Tensor) -> Tensor:
     """Radians in degrees, element by element, in the shape of x; integers and bool become float32."""
 def reciprocal_(input: Tensor) -> Tensor:
     """1 / x."""
-def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: object=None) -> Tensor:
-    """In place: the shape of another tensor; otherwise as `resize_`."""
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format | None=None) -> Tensor:
+    """In place: the shape of another tensor, and with `norch.preserve_format` its order; otherwise as `resize_`."""
 def round_(input: Tensor, *, decimals: int=0) -> Tensor:
     """The nearest number with so many decimals, in the shape and dtype of x; halves go to the even one."""
 def rsqrt_(input: Tensor) -> Tensor:

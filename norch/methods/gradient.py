@@ -82,6 +82,9 @@ class GradientMethods:
         node = self._edge and operation.asked(self)._edge
         return None if node is None or node.is_leaf else node
 
+    def _is_view(self: Tensor) -> bool:
+        return self._base is not None
+
     @property
     def is_leaf(self: Tensor) -> bool:
         """Whether no recorded operation made this tensor.
@@ -227,6 +230,8 @@ class GradientMethods:
 
     @data.setter
     def data(self: Tensor, other: Tensor) -> None:
+        if self.requires_grad and not check_tensor(other, "data").is_floating_point():
+            raise RuntimeError(f"data: a tensor that requires gradients has a floating dtype, got {other.dtype}")
         handle = lib.data_tensor(check_tensor(other, "data")._ptr, self._ptr) or raise_error()
         old, views = self._ptr, self._views
         # at once: neither an interrupt nor another thread finds a part of it

@@ -13,13 +13,14 @@ from ..autograd.derivatives import views as d
 from ..autograd.in_place import become, check_writable, rebase
 from ..operation import check_tensor, mode
 from ..packing import uninitialized
-from ..types import Dims, Sizes
+from ..types import Dims, Sizes, channels_last, channels_last_3d, order_of, preserve_format
 from .storage import Storage
 from .views import second_axis, strided_view
 
 if TYPE_CHECKING:
     from ..autograd.node import Edge, Node
     from ..forward_declarations import Tensor
+    from ..types import memory_format
 
 
 class InPlaceViewMethods:
@@ -83,11 +84,12 @@ class InPlaceViewMethods:
         """
         return become(self, *strided_view(self, size, stride, storage_offset))
 
-    def resize_(self: Tensor, *sizes: Sizes, memory_format: object = None) -> Tensor:
+    def resize_(self: Tensor, *sizes: Sizes, memory_format: memory_format | None = None) -> Tensor:
         """In place: another shape over the same memory, in row order; more elements than there were are not set.
 
-        The dtype stays. If the memory is too small the tensor gets new memory, with its elements first. Raises
-        RuntimeError for a tensor that requires gradients, ShapeError for a negative size.
+        Or in the order of a memory format, which then holds for the same shape too. The dtype stays. If the memory is
+        too small the tensor gets new memory, with its elements first. Raises RuntimeError for a tensor that requires
+        gradients, ShapeError for a negative size.
 
         >>> norch.tensor([[1, 2], [3, 4]]).resize_(3)
         tensor([1, 2, 3])
@@ -95,9 +97,10 @@ class InPlaceViewMethods:
         shape = sizes_of(sizes, "resize_")
         if self.requires_grad:
             raise RuntimeError("resize_: cannot resize a tensor that requires gradients")
-        if self.shape == shape:
+        order = order_of(memory_format, len(shape), "resize_")
+        if self.shape == shape and memory_format is None:
             return self
-        strides, count = _row_strides(shape), math.prod(shape)
+        strides, count = _strides_of(shape, order), math.prod(shape)
         if min(shape, default=0) < 0:
             raise _C.ShapeError(f"resize_: sizes cannot be negative: got {shape}")
         place = _C.lib.offset_of(self._ptr)
@@ -108,13 +111,18 @@ class InPlaceViewMethods:
             self.data = wider
         return become(self, *strided_view(self, shape, strides, place))
 
-    def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
-        """In place: the shape of another tensor; otherwise as `resize_`.
+    def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+        """In place: the shape of another tensor, and with `norch.preserve_format` its order; otherwise as `resize_`.
 
         >>> norch.arange(4).resize_as_(norch.ones(2))
         tensor([0, 1])
         """
-        return self.resize_(check_tensor(the_template, "resize_as_").shape)
+        template, order = check_tensor(the_template, "resize_as_"), memory_format
+        if order is preserve_format:
+            last = {4: channels_last, 5: channels_last_3d}.get(template.ndim)
+            is_last = last is not None and not template.is_contiguous() and template.is_contiguous(memory_format=last)
+            order = last if is_last else None
+        return self.resize_(template.shape, memory_format=order)
 
     def set_(
         self: Tensor,
@@ -142,15 +150,15 @@ class InPlaceViewMethods:
         _C.lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not use these
         if size is not None:
             shape = sizes_of((list(size),), "set_")
-            strides = _row_strides(shape) if stride is None else list(stride)
+            strides = _strides_of(shape) if stride is None else list(stride)
             become(self, *strided_view(self, shape, strides, storage_offset))
         return self
 
 
-def _row_strides(shape: Sequence[int]) -> list[int]:
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
+def _strides_of(shape: Sequence[int], order: Sequence[int] | None = None) -> list[int]:
+    """The strides of dimensions that lie in memory without gaps, in an order or as they come."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(range(len(shape)) if order is None else order):
+        strides[axis] = step
+        step *= max(shape[axis], 1)
     return strides

@@ -267,10 +267,10 @@ class SparseTensor:
         return SparseTensor(places, self._elements, [self.shape[axis] for axis in order])
 
     def t(self) -> SparseTensor:
-        """A matrix [m, n] as [n, m]. Raises RuntimeError for more than two dimensions."""
-        if self.ndim != 2:
-            raise RuntimeError(f"t: expected a matrix, got shape {list(self.shape)}")
-        return self.transpose(0, 1)
+        """A matrix [m, n] as [n, m]; fewer dimensions stay. Raises RuntimeError for more, or for dense ones."""
+        if self.ndim > 2 or self.dense_dim():
+            raise RuntimeError(f"t: expected at most 2 dimensions, all sparse, got shape {list(self.shape)}")
+        return self.transpose(0, 1) if self.ndim == 2 else self
 
     @property
     def T(self) -> SparseTensor:

@@ -108,7 +108,8 @@ class _Part:
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any], preserve: bool, early_stop: bool
     ) -> None:
-        self.function, self.early_stop = function, early_stop
+        self.function = function
+        self.early_stop = early_stop if _settings.early_stop is None else _settings.early_stop
         self.args = [_Argument(x) if isinstance(x, Tensor) else x for x in args]
         self.kwargs = {k: _Argument(x) if isinstance(x, Tensor) else x for k, x in kwargs.items()}
         self.state = get_rng_state() if preserve else None
@@ -145,7 +146,7 @@ class _Part:
         kinds: list[tuple[Any, ...]] = []
 
         def keep(x: Tensor) -> Tensor:
-            stops = (self.early_stop if _settings.early_stop is None else _settings.early_stop) or not self.ended
+            stops = self.early_stop or not self.ended
             if len(kinds) == len(self.kinds):
                 if stops:  # a write that was stopped packs once more, as it must not be left half done
                     raise _Stop

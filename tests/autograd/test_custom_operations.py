@@ -264,3 +264,22 @@ def test_the_node_shows_what_forward_left_on_its_ctx():
     assert x.grad.tolist() == [3.0] and y.grad_fn.x == 3.0
     with pytest.raises(AttributeError):
         y.grad_fn.y  # noqa: B018
+
+
+def test_inputs_that_were_left_out_have_their_defaults_in_setup_context():
+    class Scaled(Function):
+        @classmethod
+        def forward(cls, x, factor=3):
+            return x * factor
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            _, ctx.factor = inputs
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * ctx.factor, None
+
+    x = norch.ones(1, requires_grad=True)
+    (Scaled.apply(x) + Scaled.apply(x, 4)).backward()
+    assert x.grad.tolist() == [7.0]

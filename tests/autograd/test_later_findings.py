@@ -415,3 +415,12 @@ def test_a_view_that_is_a_leaf_stays_one():
         x.mul_(factor)
         assert leaf.is_leaf
     assert not views[0].is_leaf
+
+
+def test_what_a_leaf_cannot_be_given():
+    x = norch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="floating dtype, got norch.int64"):
+        x.data = norch.arange(2)
+    x.register_post_accumulate_grad_hook(lambda leaf: leaf.grad)
+    with pytest.raises(RuntimeError, match="must return None, got Tensor"):
+        x.sum().backward()

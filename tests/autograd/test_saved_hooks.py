@@ -147,6 +147,8 @@ def test_errors():
     with saved_tensors_hooks(lambda x: 1 / 0, lambda x: x), pytest.raises(ZeroDivisionError):
         x.exp()
     assert x.exp().grad_fn.packed is None
+    with saved_tensors_hooks(lambda x: x.add_(1), lambda x: x), pytest.raises(RuntimeError, match="in place"):
+        norch.ones(2, requires_grad=True).clone().exp()
 
 
 def test_save_on_cpu():
@@ -162,3 +164,6 @@ def test_names_of_what_a_node_saved():
     product, exponential = x * y, x.exp()
     assert product.grad_fn._saved_self is x and product.grad_fn._saved_other is y
     assert norch.equal(exponential.grad_fn._saved_result, exponential)
+    with saved_tensors_hooks(lambda x: x * 2, lambda x: x / 2):
+        product, exponential = x * y, x.exp()
+    assert norch.equal(product.grad_fn._saved_self, x) and norch.equal(exponential.grad_fn._saved_result, exponential)

@@ -46,8 +46,13 @@ def test_what_is_built_and_available_fit_together():
 @pytest.mark.parametrize(
     "call",
     [
-        norch.cuda.current_device, norch.cuda.get_device_name, norch.cuda.get_device_properties,
-        norch.cuda.mem_get_info, norch.cuda.get_device_capability, norch.cuda.synchronize, lambda: norch.ones(1).cuda(),
+        norch.cuda.current_device,
+        norch.cuda.get_device_name,
+        norch.cuda.get_device_properties,
+        norch.cuda.mem_get_info,
+        norch.cuda.get_device_capability,
+        norch.cuda.synchronize,
+        lambda: norch.ones(1).cuda(),
     ],  # fmt: skip
 )
 def test_without_a_device_every_call_says_why(call):

@@ -100,6 +100,8 @@ def test_in_a_block_a_weight_is_computed_once():
     with parametrize.cached():
         assert layer.weight is layer.weight
     assert len(calls) == 1 and layer.weight is not layer.weight
+    apart = parametrize.cached()(lambda: layer.weight)  # in each call
+    assert apart() is not apart()
 
 
 def test_buffers_can_be_computed():

@@ -168,6 +168,11 @@ def checkpoints_that_differ(torch, seen):
     with module.set_checkpoint_early_stop(False), pytest.raises(module.CheckpointError):
         calls.append(1)
         module.checkpoint(fewer, x, use_reentrant=False).sum().backward()  # saves more the second time
+    calls.clear()
+    with module.set_checkpoint_early_stop(False):  # as it is when the checkpoint is made
+        y = module.checkpoint(lambda x: calls.append(1) or x.sin().detach() + x.exp(), x, use_reentrant=False)
+    y.sum().backward()
+    assert len(calls) == 2
 
 
 def contexts_of_checkpoints(torch, seen):

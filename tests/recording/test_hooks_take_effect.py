@@ -17,9 +17,13 @@ def double(gradients):
     return tuple(None if gradient is None else gradient * 2 for gradient in gradients)
 
 
+def halve(leaf):
+    leaf.grad.mul_(0.5)
+
+
 HOOKS = {
     "leaf": lambda model, _: model[0].weight.register_hook(lambda gradient: gradient * 3),
-    "leaf after": lambda model, _: model[0].weight.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0.5)),
+    "leaf after": lambda model, _: model[0].weight.register_post_accumulate_grad_hook(halve),
     "forward": lambda model, _: model[0].register_forward_hook(lambda module, inputs, out: out * 2),
     "forward before": lambda model, _: model[1].register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1,)),
     "backward": lambda model, _: model[0].register_full_backward_hook(lambda module, inward, outward: double(inward)),

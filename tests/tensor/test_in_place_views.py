@@ -81,6 +81,15 @@ def test_resize_keeps_what_there_was():
         x.resize_(-1)
 
 
+def test_resize_lays_elements_in_a_memory_format():
+    x = norch.empty(1).resize_(2, 3, 4, 5, memory_format=norch.channels_last)
+    assert x.stride() == (60, 1, 15, 3)
+    assert norch.empty(1).resize_as_(x, memory_format=norch.preserve_format).stride() == x.stride()
+    assert norch.empty(1).resize_as_(x).stride() == (60, 20, 5, 1)
+    assert x.resize_(2, 3, 4, 5).stride() == (60, 1, 15, 3)  # the same shape
+    assert x.resize_(2, 3, 4, 5, memory_format=norch.contiguous_format).stride() == (60, 20, 5, 1)
+
+
 def test_set_takes_the_memory_of_another():
     x, y = norch.zeros(3), norch.arange(6.0)
     assert x.set_(y) is x and x.data_ptr() == y.data_ptr()

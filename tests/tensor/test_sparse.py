@@ -194,3 +194,10 @@ def test_a_module_keeps_a_sparse_buffer():
     assert module.adjacency.dtype is norch.float32 and other.adjacency.dtype is norch.float64
     module.adjacency = None
     assert module.adjacency is None
+
+
+def test_t_leaves_fewer_dimensions():
+    x = norch.tensor([0.0, 2.0]).to_sparse()
+    assert x.t() is x
+    with pytest.raises(RuntimeError, match="at most 2 dimensions"):
+        norch.ones(2, 2, 2).to_sparse().t()

@@ -209,6 +209,7 @@ def test_settings_and_namespaces(monkeypatch):
 
     with cudnn.flags(benchmark=True):
         assert cudnn.benchmark
+    assert cudnn.flags(benchmark=True)(lambda: cudnn.benchmark)()  # which decorates functions too
     assert not cudnn.benchmark and LSTM is nn.LSTM and _pair(3) == (3, 3)
     assert (Categorical, Normal) == (norch.distributions.Categorical, norch.distributions.Normal)
     assert (AdamW, SGD, Upsample) == (norch.optim.AdamW, norch.optim.SGD, nn.Upsample)
@@ -220,7 +221,8 @@ def test_settings_and_namespaces(monkeypatch):
     assert norch.accelerator.is_available() == norch.cuda.is_available()
     with norch.random.fork_rng():
         first = norch.rand(2)
-    assert norch.rand(2).equal(first)
+    repeated = norch.random.fork_rng()(lambda: norch.rand(2))
+    assert repeated().equal(first) and repeated().equal(first) and norch.rand(2).equal(first)
     monkeypatch.delitem(sys.modules, "norch.utils.tensorboard", raising=False)
     monkeypatch.setitem(sys.modules, "tensorboardX", None)  # as if it were not installed
     with pytest.raises(ImportError, match="pip install tensorboardX"):

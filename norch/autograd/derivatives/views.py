@@ -256,12 +256,15 @@ class AsStridedBackward(Node):
         self.extent = max(_extent(*self.geometry), _extent(x.shape, self.x_strides, self.x_offset))
 
     def backward(self, gradient: Tensor) -> Gradients:
-        if _overlapping_axis(self.x_shape, self.x_strides) is not None:
-            raise RuntimeError("as_strided has no gradient for a tensor whose elements share memory (it was expanded)")
         memory = gradient.new_zeros(self.extent)
         with no_grad():
             _add_strided(memory, gradient, *self.geometry)
         memory = recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
+        if _overlapping_axis(self.x_shape, self.x_strides) is not None:  # elements of x that share a place share it
+            places, count = (list(self.x_shape), list(self.x_strides), self.x_offset), gradient.new_zeros(self.extent)
+            with no_grad():
+                _add_strided(count, gradient.new_ones(self.x_shape), *places)
+            memory = memory / count.clamp_(min=1)
         return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
 
 

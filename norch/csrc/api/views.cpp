@@ -263,6 +263,8 @@ Tensor* expand_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
             shape[d] = asked[d] == -1 && own >= 0 ? tensor->shape[own] : asked[d];
         }
         Tensor wide = expanded(*tensor, shape, ndim, "expand");
+        for (int d = ndim - tensor->ndim - 1; d >= 0; d--)  // as PyTorch shows them
+            if (shape[d] == 1) wide.strides[d] = d + 1 < ndim ? shape[d + 1] * wide.strides[d + 1] : 1;
         return view_of(*tensor, wide.shape, wide.strides, ndim, tensor->offset);
     });
 }

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import copy
 import sys
-from contextlib import suppress
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, Iterator
 
 from ...arguments import flags
 from ...autograd import no_grad
@@ -37,13 +37,15 @@ __all__ = [
 _cache: dict[tuple[int, str], Tensor] | None = None  # in a `with cached()`
 
 
-def cached() -> Guard:
-    """In this block each computed parameter is computed once.
+@contextmanager
+def cached() -> Iterator[None]:
+    """In this block, or in each call of a decorated function, each computed parameter is computed once.
 
     >>> with nn.utils.parametrize.cached():
     ...     pass
     """
-    return Guard((sys.modules[__name__], {"_cache": {} if _cache is None else _cache}))
+    with Guard((sys.modules[__name__], {"_cache": {} if _cache is None else _cache})):
+        yield
 
 
 @no_grad()
