@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._C import ShapeError, lib
 from ...arguments import flags, one_size
 from ...autograd import no_grad
-from ...autograd.derivatives.views import DividedGradientBackward
+from ...autograd.derivatives.indexing import EmbeddingBackward
 from ...functions.creation import arange, tensor, where
 from ...given import warn
 from ...methods.places import SLICES, Places
@@ -49,18 +49,17 @@ def embedding(
 
 def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq: bool) -> Tensor:
     """The rows of these numbers; gradients by frequency, and none for the row `padding`."""
+    place = Places(index, 0, SLICES)
     try:
-        result = weight._read(Places(index, 0, SLICES))
+        result = wrap(place.read(weight))
     except IndexError as error:
         raise IndexError(f"embedding: {error}: the table has the rows 0 to {len(weight) - 1}") from None
+    counts = None
     if scale_grad_by_freq and weight.requires_grad:
         flat = index.reshape(-1)
         counts = index.new_zeros(weight.shape[0]).index_add(0, flat, flat.ones_like())
         counts = counts[index].unsqueeze(-1).to(weight.dtype)
-        result = recorded(wrap(lib.clone_tensor(result._ptr)), DividedGradientBackward, (result,), counts)
-    if padding is None:
-        return result
-    return where((index == padding).unsqueeze(-1), result.detach(), result)
+    return recorded(result, EmbeddingBackward, (weight,), place, padding, counts)
 
 
 def _check_table(name: str, input: Tensor, weight: Tensor) -> None:
