@@ -108,7 +108,10 @@ def test_without_numpy_the_error_says_what_to_install(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(ImportError, match="pip install numpy"):
-        linalg.inv(norch.eye(2))
+        linalg.eigh(norch.eye(2))
+    a = norch.eye(40) * 2 + norch.ones(40, 40)  # above lapack.SMALL
+    assert (linalg.inv(a) @ a).allclose(norch.eye(40), atol=1e-5)
+    assert linalg.slogdet(a).logabsdet.item() == pytest.approx(39 * math.log(2) + math.log(42), rel=1e-6)
     assert linalg.matrix_norm(norch.eye(2)).item() == pytest.approx(math.sqrt(2))
 
 
