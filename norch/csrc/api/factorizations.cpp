@@ -154,7 +154,11 @@ Results* solve_tensor(Tensor* tensor, Tensor* sides) {
         for_real(tensor->dtype, [&](auto type) {
             using T = typename decltype(type)::type;
             for_each_matrix(*tensor, [&](const Tensor& matrix, int64_t number) {
-                const Elimination<T> lu = {static_cast<T*>(matrix.data), n, n, true, pivots.data(),
+                const Elimination<T> lu = {static_cast<T*>(matrix.data),
+                                           n,
+                                           n,
+                                           true,
+                                           pivots.data(),
                                            static_cast<int32_t*>(info->data) + number};
                 factor(matrix, lu);
                 if (!*lu.info) solve_factored(lu, static_cast<T*>(x->data) + number * n * k, k);

@@ -298,9 +298,8 @@ void average_rows(const T* x, T* out, const Averaging& averaging, const SeenByAx
     T* const sums = scratch.data;
     seen.for_each_row([&](const Seen& planes, const Seen& rows) {
         memset(sums, 0, size_t(width) * sizeof(T));
-        for_each_image_row(x, averaging.window, planes, rows, [=](const T* row) {
-            INDEPENDENT for (int64_t j = 0; j < width; j++) sums[j] += row[j];
-        });
+        for_each_image_row(x, averaging.window, planes, rows,
+                           [=](const T* row) { INDEPENDENT for (int64_t j = 0; j < width; j++) sums[j] += row[j]; });
         seen.for_each_column([&](const Seen& columns) {
             const T* run = sums + columns.begin;
             const int64_t length = columns.end - columns.begin;
@@ -323,9 +322,8 @@ void average_rows_backward(const T* gradient, T* out, const Averaging& averaging
             const T share = *gradient++ / T(divisor_of(averaging, planes, rows, columns));
             for (int64_t j = columns.begin; j < columns.end; j++) shares[j] += share;
         });
-        for_each_image_row(out, averaging.window, planes, rows, [=](T* row) {
-            INDEPENDENT for (int64_t j = 0; j < width; j++) row[j] += shares[j];
-        });
+        for_each_image_row(out, averaging.window, planes, rows,
+                           [=](T* row) { INDEPENDENT for (int64_t j = 0; j < width; j++) row[j] += shares[j]; });
     });
 }
 
