@@ -67,7 +67,8 @@ class EmbeddingBackward(_ReadBackward):
         self.padding, self.counts = padding, counts
 
     def backward(self, gradient: Tensor) -> Gradients:
-        (table,) = super().backward(gradient if self.counts is None else gradient / self.counts)
+        gradient = gradient if self.counts is None else gradient / self.counts
+        table = gradient.new_zeros(self.shape)._put_(self.place, gradient, ADD)
         if self.padding is not None:
             table[self.padding] = 0
         return [table]
