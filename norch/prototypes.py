@@ -161,6 +161,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "block_diag_tensors": (RESULT, [TENSORS, c_int32, c_int32]),
     "substitute_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
     "lu_tensor": (RESULTS, [TENSOR, c_int32]),
+    "solve_tensor": (RESULTS, [TENSOR, TENSOR]),
+    "det_tensor": (RESULTS, [TENSOR]),
     "cholesky_tensor": (RESULTS, [TENSOR]),
     "geqrf_tensor": (RESULTS, [TENSOR]),
     "orgqr_tensor": (RESULT, [TENSOR, TENSOR, c_int64]),

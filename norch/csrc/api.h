@@ -275,6 +275,11 @@ API Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper);
 // Three results: L and U of matrices [..., m, n] on the CPU in one, the row (int32, from 1) that each was swapped with,
 // and the number (from 1) of the first pivot that is 0. Without `swaps` rows stay in place.
 API Results* lu_tensor(Tensor* tensor, int32_t swaps);
+// Two results, of matrices [..., n, n] and sides [..., n, k] on the CPU of the same leading sizes: what solves the
+// equations, and the number (from 1) of the first pivot that is 0: then there is no solution.
+API Results* solve_tensor(Tensor* tensor, Tensor* sides);
+// Three results: the determinants of matrices on the CPU, their signs and the logarithms of their absolute values
+API Results* det_tensor(Tensor* tensor);
 // L with x = L L^T of symmetric matrices on the CPU, of which the lower triangle is read, and the order (int32) of the
 // first leading part that is not positive-definite, or 0
 API Results* cholesky_tensor(Tensor* tensor);

@@ -1,7 +1,7 @@
 """Linear algebra, as torch.linalg: factorizations, equations, norms and products of matrices, all in batches.
 
-NumPy's LAPACK computes what needs more than products, LU, Cholesky and QR, on the CPU. Without NumPy these raise
-ImportError.
+NumPy's LAPACK computes eigenvalues and singular values, on the CPU, and large inverses and solutions faster than norch.
+Without NumPy the former raise ImportError.
 """
 
 from __future__ import annotations

@@ -270,7 +270,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, o
         lower, upper, pivots, info = _factored(x, pivot)
         whole = _joined(lower.tril(-1), upper.triu())
     else:
-        whole, pivots, info = on_host(lib.lu_tensor, x, pivot)
+        whole, pivots, info = on_host(lib.lu_tensor, x, settings=(pivot,))
     if check_errors and bool((info > 0).any()):
         raise LinAlgError(f"linalg.lu_factor: pivot {int(info.max())} is 0, the matrix is singular")
     return into(out, LUFactorEx(whole, pivots, info), "linalg.lu_factor")
@@ -286,16 +286,17 @@ def _joined(below: Tensor, above: Tensor) -> Tensor:
     return below + above
 
 
-def on_host(function: Any, x: Tensor, *settings: int) -> Sequence[Tensor]:
-    """The results of a C function for matrices on the CPU, outside of any graph, on the device of x."""
-    if not x.is_cuda:
-        return several(function(x._ptr, *settings))
-    return [part.to(x.device) for part in several(function(x.detach().to("cpu")._ptr, *settings))]
+def on_host(function: Any, *matrices: Tensor, settings: Sequence[int] = ()) -> Sequence[Tensor]:
+    """The results of a C function for matrices on the CPU, outside of any graph, on their device."""
+    if not matrices[0].is_cuda:
+        return several(function(*[x._ptr for x in matrices], *settings))
+    on_cpu = [x.detach().to("cpu") for x in matrices]
+    return [part.to(matrices[0].device) for part in several(function(*[x._ptr for x in on_cpu], *settings))]
 
 
 def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """L, U, pivots and info. In a graph, the square of the first rows and columns is factored, the rest solved for."""
-    whole, pivots, info = on_host(lib.lu_tensor, x, pivot)
+    whole, pivots, info = on_host(lib.lu_tensor, x, settings=(pivot,))
     rows, columns = x.shape[-2:]
     size = min(rows, columns)
     one = eye(rows, size, dtype=x.dtype, device=x.device)

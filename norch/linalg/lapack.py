@@ -27,6 +27,19 @@ def numpy_for(name: str) -> Any:
     return numpy
 
 
+SMALL = 24  # rows: so small a matrix is factored in less time than it takes to reach LAPACK
+
+
+def prefers_lapack(x: Tensor) -> bool:
+    """Whether matrices are so large that LAPACK is quicker than norch's own elimination, and NumPy is installed."""
+    if x.shape[-1] <= SMALL:
+        return False
+    try:
+        return bool(numpy_for("linalg"))
+    except ImportError:
+        return False
+
+
 def compute(name: str, function: Callable[..., Any], *matrices: Tensor) -> list[Tensor]:
     """The results of function(numpy, *arrays), as tensors of the matrices' device, outside of any graph.
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 from .. import operation
 from .._C import ShapeError, lib
 from ..arguments import axes_of, broadcast_shapes, flags
 from ..autograd.derivatives import linalg as derivatives
+from ..autograd.derivatives.by_formula import FormulaBackward
 from ..functions.creation import eye
+from ..functions.joining import cat
 from ..functions.out import Out, into
 from ..functions.promotion import finfo
 from ..operation import check_tensor, own, recorded, wrap
 from ..return_types import printed
 from ..types import int64, shown
-from .factorizations import _no_failure, eigvalsh, lu_factor_ex, permutation_of, svd, svdvals
-from .lapack import LinAlgError, check_matrices, check_real, compute
+from .factorizations import _no_failure, eigvalsh, lu_factor_ex, on_host, permutation_of, svd, svdvals
+from .lapack import LinAlgError, check_matrices, check_real, compute, prefers_lapack
 from .norms import matrix_norm
 
 if TYPE_CHECKING:
@@ -88,7 +91,10 @@ def inv(A: Tensor, *, out: Out = None) -> Tensor:
             [0.0000, 0.2500]])
     """
     x = check_matrices("linalg.inv", A, square=True)
-    (inverse,) = compute("linalg.inv", lambda np, a: np.linalg.inv(a), x)
+    if prefers_lapack(x):
+        (inverse,) = compute("linalg.inv", lambda np, a: np.linalg.inv(a), x)
+    else:
+        inverse = _eliminated("linalg.inv", x, eye(x.shape[-1], dtype=x.dtype, device=x.device).expand_as(x))
     return into(out, recorded(inverse, derivatives.InverseBackward, (x,)), "linalg.inv")
 
 
@@ -264,8 +270,19 @@ def _expanded(name: str, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 def solved(a: Tensor, b: Tensor) -> Tensor:
     """a^-1 b of matrices with the same leading sizes."""
-    (x,) = compute("linalg.solve", lambda np, a, b: np.linalg.solve(a, b), a, b)
+    if prefers_lapack(a):
+        (x,) = compute("linalg.solve", lambda np, a, b: np.linalg.solve(a, b), a, b)
+    else:
+        x = _eliminated("linalg.solve", a, b)
     return recorded(x, derivatives.SolveBackward, (a, b))
+
+
+def _eliminated(name: str, a: Tensor, b: Tensor) -> Tensor:
+    """a^-1 b by Gauss's elimination, outside of any graph."""
+    x, info = on_host(lib.solve_tensor, a, b)
+    if bool(info.any()):
+        raise LinAlgError(f"{name}: Singular matrix")
+    return x
 
 
 @flags
@@ -367,16 +384,46 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise ShapeError(f"linalg.lstsq: {a.dtype} {list(A.shape)} and {b.dtype} {list(B.shape)} do not fit")
     rows, columns = a.shape[-2:]
     rtol = max(rows, columns) * finfo(a.dtype).eps if rcond is None else rcond
-    inverse, s, large = _inverted(a, False, None, rtol)
-    x = inverse @ b
-    rank, values, residuals = a.new_empty([0], dtype=int64), a.new_empty([0]), x.reshape(-1)[:0]
-    if driver != "gels":
+    rank, values = a.new_full(a.shape[:-2], min(rows, columns), dtype=int64), a.new_empty([0])
+    x = None if driver in ("gelsd", "gelss") else _solved_by_qr(a, b, rtol)
+    if x is None:
+        inverse, s, large = _inverted(a, False, None, rtol)
+        x = inverse @ b
         rank = large.sum(-1)
-    if driver in ("gelsd", "gelss"):
-        values = s
+        values = s if driver in ("gelsd", "gelss") else values
+    if driver == "gels":
+        rank = rank.new_empty([0])
+    residuals = x.reshape(-1)[:0]
     if rows > columns and driver != "gelsy" and (driver == "gels" or bool((rank == columns).all())):
         residuals = (a @ x - b).square().sum(-2)
     return into(out, Lstsq(own(x.squeeze(-1)) if vector else x, own(residuals), rank, values), "linalg.lstsq")
+
+
+def _solved_by_qr(a: Tensor, b: Tensor, rtol: float) -> Tensor | None:
+    """The X of `lstsq` if the ranks of all matrices are full by far: cheaper than by singular values."""
+    rows, columns = a.shape[-2:]
+    if rows < columns or not a.numel() or not b.numel():
+        return None
+    both = cat(list(_expanded("linalg.lstsq", a.detach(), b.detach())), -1)
+    reflected = on_host(lib.geqrf_tensor, both)[0][..., :columns, :]  # R, and Q^T b beside it
+    r = reflected[..., :columns].triu()
+    inverse = substituted(r, eye(columns, dtype=a.dtype, device=a.device).expand_as(r), True)
+    # The norm of the inverse is at least the reciprocal of the smallest singular value of A.
+    bound = rtol * inverse.square().sum((-2, -1)).sqrt()
+    if not bool((bound * r.square().sum((-2, -1)).sqrt() < 1).all()):
+        if not bool((bound * _largest_value(r) < 0.5).all()):
+            return None
+    formula = partial(FormulaBackward, lambda a, b: _inverted(a, False, None, rtol)[0] @ b, ())
+    return recorded(inverse @ reflected[..., columns:], formula, (a, b))
+
+
+def _largest_value(x: Tensor) -> Tensor:
+    """The largest singular values, about: by the power method."""
+    vector, squares = x.abs().sum(-2).unsqueeze(-1), x.new_zeros(x.shape[:-2])
+    for _ in range(8):
+        vector = x.mT @ (x @ (vector / vector.norm(dim=(-2, -1), keepdim=True)))
+        squares = vector.norm(dim=(-2, -1))
+    return squares.sqrt()
 
 
 # ---- Determinants -----------------------------------------------------------------------------------------------
@@ -391,7 +438,10 @@ def det(A: Tensor, *, out: Out = None) -> Tensor:
     tensor(-2.)
     """
     x = check_matrices("linalg.det", A, square=True)
-    (result,) = compute("linalg.det", lambda np, a: _unless_nan(np, a, np.linalg.det)[0], x)
+    if prefers_lapack(x):
+        (result,) = compute("linalg.det", lambda np, a: _unless_nan(np, a, np.linalg.det)[0], x)
+    else:
+        result = on_host(lib.det_tensor, x)[0]
     return into(out, recorded(result, derivatives.DetBackward, (x,)), "linalg.det")
 
 
@@ -404,7 +454,10 @@ def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
     tensor(-1.)
     """
     x = check_matrices("linalg.slogdet", A, square=True)
-    sign, logarithm = compute("linalg.slogdet", lambda np, a: _unless_nan(np, a, np.linalg.slogdet), x)
+    if prefers_lapack(x):
+        sign, logarithm = compute("linalg.slogdet", lambda np, a: _unless_nan(np, a, np.linalg.slogdet), x)
+    else:
+        _, sign, logarithm = on_host(lib.det_tensor, x)
     return into(
         out,
         Slogdet(

@@ -302,17 +302,30 @@ def test_convolution_is_the_product_with_columns(samples, channels, size, kernel
         ((2, 1300), (2, 3), {"padding": (0, 1)}),
     ],
 )
-@pytest.mark.parametrize("multiplier", [1, 2, 5])
-def test_depthwise_convolution_is_one_for_each_channel(size, kernel, options, multiplier):
-    x = norch.randn(2, 3, *size, dtype=norch.float64, requires_grad=True)
-    conv = nn.Conv2d(3, 3 * multiplier, kernel, groups=3, dtype=norch.float64, **options)
+@pytest.mark.parametrize("channels, multiplier", [(3, 1), (3, 2), (3, 5), (11, 1), (11, 3)])  # 11: more than a vector
+def test_depthwise_convolution_is_one_for_each_channel(size, kernel, options, channels, multiplier):
+    x = norch.randn(2, channels, *size, dtype=norch.float64, requires_grad=True)
+    conv = nn.Conv2d(channels, channels * multiplier, kernel, groups=channels, dtype=norch.float64, **options)
     operands = [x, conv.weight, conv.bias]
-    channels = zip(x.chunk(3, 1), conv.weight.chunk(3), conv.bias.chunk(3))
-    alone = norch.cat([F.conv2d(*parts, **options) for parts in channels], 1)
+    each = zip(*(tensor.chunk(channels, axis) for tensor, axis in zip(operands, (1, 0, 0))))
+    alone = norch.cat([F.conv2d(*parts, **options) for parts in each], 1)
     close(conv(x), alone.tolist(), 1e-12)
     direction = norch.randn(*alone.shape, dtype=norch.float64)
     for one, other in zip(*(norch.autograd.grad(y, operands, direction) for y in (conv(x), alone))):
         close(one, other.tolist(), 1e-10)
+
+
+@pytest.mark.parametrize(
+    "sizes, kernel, stride, padding", [((19, 33), 9, 1, 0), ((30, 37), 17, 13, 4), ((9, 40), (2, 20), (3, 7), (1, 9))]
+)
+def test_the_average_of_a_wide_window_is_that_of_its_column(sizes, kernel, stride, padding):
+    x = norch.randn(2, 3, *sizes, dtype=norch.float64, requires_grad=True)
+    columns = F.unfold(x.reshape(6, 1, *sizes), kernel, 1, padding, stride)
+    alone = F.avg_pool2d(x, kernel, stride, padding)
+    close(alone, columns.mean(1).reshape(alone.shape).tolist(), 1e-12)
+    direction = norch.randn(*alone.shape, dtype=norch.float64)
+    (one,), (other,) = (norch.autograd.grad(y.reshape(alone.shape), x, direction) for y in (alone, columns.mean(1)))
+    close(one, other.tolist(), 1e-12)
 
 
 @pytest.mark.parametrize("width", [8, 30, 40])

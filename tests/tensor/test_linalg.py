@@ -108,8 +108,55 @@ def test_without_numpy_the_error_says_what_to_install(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(ImportError, match="pip install numpy"):
-        linalg.inv(norch.eye(2))
+        linalg.eigh(norch.eye(2))
+    a = norch.eye(40) * 2 + norch.ones(40, 40)  # above lapack.SMALL
+    assert (linalg.inv(a) @ a).allclose(norch.eye(40), atol=1e-5)
+    assert linalg.slogdet(a).logabsdet.item() == pytest.approx(39 * math.log(2) + math.log(42), rel=1e-6)
     assert linalg.matrix_norm(norch.eye(2)).item() == pytest.approx(math.sqrt(2))
+
+
+@pytest.mark.parametrize("n", [1, 5, 24, 25, 40])  # around the size from which LAPACK takes over
+def test_solutions_and_determinants_of_every_size(n):
+    a = drawn(3, n, n) + 3 * norch.eye(n, dtype=norch.float64)
+    one, b = norch.eye(n, dtype=norch.float64).expand(3, n, n), drawn(3, n, 2, seed=1)
+    close(a @ linalg.inv(a), one)
+    close(a @ linalg.solve(a, b), b)
+    p, lower, upper = linalg.lu(a)
+    product = upper.diagonal(dim1=-2, dim2=-1).prod(-1)
+    sign, logarithm = linalg.slogdet(a)
+    close(linalg.det(a).abs() / product.abs(), norch.ones(3, dtype=norch.float64))
+    close(sign * logarithm.exp() / linalg.det(a), norch.ones(3, dtype=norch.float64))
+    a[1, :, 0] = 0
+    with pytest.raises(linalg.LinAlgError, match="linalg.solve: Singular matrix"):
+        linalg.solve(a, b)
+    assert linalg.slogdet(a).sign.tolist()[1] == linalg.det(a)[1].item() == 0
+
+
+def test_the_determinant_of_a_small_matrix_keeps_what_fits():
+    """Where only a part of the product overflows, and where a NaN stands beside a pivot of 0."""
+    diagonal = norch.diag(norch.tensor([1e200, 1e200, 1e-200, -1e-200], dtype=norch.float64))
+    assert linalg.det(diagonal).item() == pytest.approx(-1.0)
+    assert math.isnan(linalg.det(norch.tensor([[0.0, math.nan], [0.0, 1.0]])).item())
+    assert linalg.det(norch.ones(2, 0, 0)).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e200, 1e-200, 1e-300])
+def test_qr_of_numbers_whose_squares_do_not_fit(scale):
+    x = drawn(7, 4) * scale
+    q, r = linalg.qr(x)
+    close(q.mT @ q, norch.eye(4, dtype=norch.float64))
+    close(q @ (r / scale), x / scale)
+
+
+def test_least_squares_of_full_rank_and_almost_without_it():
+    a, b = drawn(2, 9, 4), drawn(2, 9, 3, seed=1)
+    close(linalg.lstsq(a, b).solution, linalg.pinv(a) @ b)
+    assert linalg.lstsq(a, b).rank.tolist() == [4, 4]
+    a[0, :, 3] = a[0, :, 2] * (1 + 1e-15)
+    assert linalg.lstsq(a, b).rank.tolist() == [3, 4]
+    close(linalg.lstsq(a, b).solution, linalg.pinv(a) @ b)
+    assert linalg.lstsq(a[1], b[1], rcond=0.9).rank.item() < 4
+    assert linalg.lstsq(drawn(300, 200), drawn(300, 1)).rank.item() == 200  # whose norm is far below Frobenius'
 
 
 SHAPES = [(3, 3), (2, 4, 4), (0, 0), (2, 0, 0), (0, 3, 3)]

@@ -58,6 +58,22 @@ class IndexBackward(_ReadBackward):
     """y = x[indices]"""
 
 
+class EmbeddingBackward(_ReadBackward):
+    """Rows of a table were read: each gradient, divided by a count if there are some, is added to its row; the row
+    `padding` gets none."""
+
+    def __init__(self, table: Tensor, place: Place, padding: int | None, counts: Tensor | None) -> None:
+        super().__init__(table, place)
+        self.padding, self.counts = padding, counts
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        gradient = gradient if self.counts is None else gradient / self.counts
+        table = gradient.new_zeros(self.shape)._put_(self.place, gradient, ADD)
+        if self.padding is not None:
+            table[self.padding] = 0
+        return [table]
+
+
 class GatherBackward(_ReadBackward):
     """y = x.gather(dim, index)"""
 

@@ -387,19 +387,6 @@ class CloneBackward(Node):
         return [gradient]
 
 
-class DividedGradientBackward(Node):
-    """A copy whose gradient is divided by a constant."""
-
-    keeps_input = False
-
-    def __init__(self, x: Tensor, divisor: Tensor) -> None:
-        super().__init__(x)
-        self.divisor = divisor
-
-    def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient / self.divisor]
-
-
 class ToBackward(Node):
     """A copy in another dtype or on another device: the gradient goes back to where x lives."""
 

@@ -119,6 +119,89 @@ Results* lu_tensor(Tensor* tensor, int32_t swaps) {
     });
 }
 
+// ---- Equations ---------------------------------------------------------------------------------------------------
+
+// x[n][k] = the solution of L U x = P x, for what `Elimination` made of a matrix.
+template <class T>
+static void solve_factored(const Elimination<T>& lu, T* x, int64_t k) {
+    const int64_t n = lu.rows;
+    auto take_away = [=](int64_t i, int64_t j) {
+        const T factor = lu.row(i)[j], *other = x + j * k;
+        T* target = x + i * k;
+        for (int64_t c = 0; c < k; c++) target[c] -= factor * other[c];
+    };
+    for (int64_t i = 0; i < n; i++)
+        if (const int64_t other = lu.pivots[i] - 1; other != i)
+            std::swap_ranges(x + i * k, x + (i + 1) * k, x + other * k);
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t j = 0; j < i; j++) take_away(i, j);
+    for (int64_t i = n - 1; i >= 0; i--) {
+        for (int64_t j = i + 1; j < n; j++) take_away(i, j);
+        for (int64_t c = 0; c < k; c++) x[i * k + c] /= lu.row(i)[i];
+    }
+}
+
+Results* solve_tensor(Tensor* tensor, Tensor* sides) {
+    return build_several<2>([&](Tensor** results) {
+        refuse_recording("equations are solved on the host");
+        const int batch = tensor->ndim - 2;
+        const int64_t n = tensor->shape[batch], k = sides->shape[batch + 1];
+        Owned x = new_tensor(sides->shape, sides->ndim, sides->dtype, sides->device);
+        Owned info = new_tensor(tensor->shape, batch, INT32, tensor->device);
+        if (x->size) assign(*sides, *x);
+        fill(*info, 0);
+        std::vector<int32_t> pivots(n);
+        for_real(tensor->dtype, [&](auto type) {
+            using T = typename decltype(type)::type;
+            for_each_matrix(*tensor, [&](const Tensor& matrix, int64_t number) {
+                const Elimination<T> lu = {static_cast<T*>(matrix.data),
+                                           n,
+                                           n,
+                                           true,
+                                           pivots.data(),
+                                           static_cast<int32_t*>(info->data) + number};
+                factor(matrix, lu);
+                if (!*lu.info) solve_factored(lu, static_cast<T*>(x->data) + number * n * k, k);
+            });
+        });
+        give_all(results, x, info);
+    });
+}
+
+Results* det_tensor(Tensor* tensor) {
+    return build_several<3>([&](Tensor** results) {
+        refuse_recording("a matrix is factored on the host");
+        const int batch = tensor->ndim - 2;
+        const int64_t n = tensor->shape[batch];
+        auto of_matrices = [&] { return new_tensor(tensor->shape, batch, tensor->dtype, tensor->device); };
+        Owned det = of_matrices(), sign = of_matrices(), logarithm = of_matrices();
+        for (Tensor* one : {det.tensor, sign.tensor}) fill(*one, 1);  // those of a matrix without elements
+        fill(*logarithm, 0);
+        std::vector<int32_t> pivots(n);
+        for_real(tensor->dtype, [&](auto type) {
+            using T = typename decltype(type)::type;
+            for_each_matrix(*tensor, [&](const Tensor& matrix, int64_t number) {
+                int32_t info = 0;
+                const Elimination<T> lu = {static_cast<T*>(matrix.data), n, n, true, pivots.data(), &info};
+                // A NaN may stand beside a pivot of 0.
+                const bool is_nan = std::any_of(lu.data, lu.data + n * n, [](T x) { return std::isnan(x); });
+                factor(matrix, lu);
+                double product = 1, turns = 1, sum = 0;
+                for (int64_t i = 0; i < n; i++) {
+                    const double pivot = lu.row(i)[i];
+                    if ((pivots[i] != i + 1) != (pivot < 0)) turns = -turns;
+                    product *= std::abs(pivot), sum += std::log(std::abs(pivot));
+                }
+                if (!std::isnormal(product) && !info) product = std::exp(sum);  // where only a part of it overflows
+                static_cast<T*>(det->data)[number] = T(is_nan ? NAN : turns * product);
+                static_cast<T*>(sign->data)[number] = T(info ? 0 : turns);
+                static_cast<T*>(logarithm->data)[number] = T(is_nan ? NAN : sum);
+            });
+        });
+        give_all(results, det, sign, logarithm);
+    });
+}
+
 Tensor* permutation_of_pivots(Tensor* tensor, int64_t rows, int32_t dtype) {
     return build([&] {
         refuse_recording("pivots are read on the host");
@@ -212,42 +295,58 @@ Results* cholesky_tensor(Tensor* tensor) {
 
 // ---- QR, by Householder's reflections 1 - tau v v^T ------------------------------------------------------------------
 
-template <class T> static const T TINY = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+// The sum of x[i] * y[i], in as many sums as a vector has elements.
+template <class Sum, class T>
+static Sum dot(const T* x, const T* y, int64_t n) {
+    enum { SUMS = 8 };
+    Sum sums[SUMS] = {}, total = 0;
+    int64_t i = 0;
+    for (; i + SUMS <= n; i += SUMS)
+        for (int k = 0; k < SUMS; k++) sums[k] += Sum(x[i + k]) * Sum(y[i + k]);
+    for (; i < n; i++) total += Sum(x[i]) * Sum(y[i]);
+    for (Sum sum : sums) total += sum;
+    return total;
+}
+
+// Turns a column x[n] into the reflection that leaves only its first element: v, whose first element is 1, below that.
+template <class T>
+static T reflection_of(T* x, int64_t n) {
+    T largest = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (const T size = std::abs(x[i]); !(size <= largest)) largest = size;
+    if (largest == 0) return 0;
+    // No square may overflow or be lost.
+    using Limits = std::numeric_limits<T>;
+    static const T least = std::sqrt(Limits::min()) / Limits::epsilon();
+    const T most = std::max(largest, std::abs(x[0]));
+    const T up = most < least || most > 1 / least ? 1 / std::max(most, Limits::min()) : 1;
+    for (int64_t i = 0; i < n && up != 1; i++) x[i] *= up;
+    const T head = x[0], length = T(std::hypot(double(head), std::sqrt(dot<double>(x + 1, x + 1, n - 1)))),
+            corner = head > 0 ? -length : length, scale = 1 / (head - corner);
+    x[0] = corner / up;
+    for (int64_t i = 1; i < n; i++) x[i] *= scale;
+    return (corner - head) / corner;
+}
 
 // Columns first to last: v below the diagonal, where it is 1, and R on and above it.
 template <class T>
 static void reflect_panel(T* a, int64_t rows, int64_t n, int64_t first, int64_t last, T* tau) {
-    T sums[PANEL];
-    for (int64_t j = first; j < last; j++) {
-        T largest = 0;
-        double squares = 0;
-        for (int64_t i = j + 1; i < rows; i++)
-            if (const T size = std::abs(a[i * n + j]); !(size <= largest)) largest = size;
-        tau[j] = 0;
-        if (largest == 0) continue;
-        // What is left of columns that depend on each other: 1 / (head - corner) must not overflow.
-        const T up = std::max(largest, std::abs(a[j * n + j])) < TINY<T> ? 1 / TINY<T> : 1;
-        for (int64_t i = j; i < rows && up != 1; i++) a[i * n + j] *= up;
-        largest *= up;
-        const T head = a[j * n + j];
-        for (int64_t i = j + 1; i < rows; i++) {
-            const double part = a[i * n + j] / largest;  // so that no square overflows
-            squares += part * part;
+    const int64_t height = rows - first, width = last - first;
+    std::vector<T> columns(height * width);
+    for (int64_t i = 0; i < height; i++)
+        for (int64_t k = 0; k < width; k++) columns[k * height + i] = a[(first + i) * n + first + k];
+    for (int64_t j = 0; j < width; j++) {
+        T* v = columns.data() + j * height + j;
+        const T factor = tau[first + j] = reflection_of(v, height - j);
+        for (int64_t k = j + 1; k < width && factor != 0; k++) {
+            T* x = columns.data() + k * height + j;
+            const T sum = factor * (x[0] + dot<T>(v + 1, x + 1, height - j - 1));
+            x[0] -= sum;
+            for (int64_t i = 1; i < height - j; i++) x[i] -= v[i] * sum;
         }
-        const T length = T(std::hypot(double(head), largest * std::sqrt(squares))),
-                corner = head > 0 ? -length : length;
-        tau[j] = (corner - head) / corner;
-        const T scale = 1 / (head - corner);
-        a[j * n + j] = corner / up;
-        for (int64_t k = j + 1; k < last; k++) sums[k - first] = a[j * n + k];
-        for (int64_t i = j + 1; i < rows; i++) {
-            const T v = a[i * n + j] *= scale;
-            for (int64_t k = j + 1; k < last; k++) sums[k - first] += v * a[i * n + k];
-        }
-        for (int64_t k = j + 1; k < last; k++) a[j * n + k] -= sums[k - first] *= tau[j];
-        for (int64_t i = j + 1; i < rows; i++)
-            for (int64_t k = j + 1; k < last; k++) a[i * n + k] -= a[i * n + j] * sums[k - first];
     }
+    for (int64_t i = 0; i < height; i++)
+        for (int64_t k = 0; k < width; k++) a[(first + i) * n + first + k] = columns[k * height + i];
 }
 
 // target = (1 - V F V^T) target for the reflections of columns first to last, F upper triangular: their product, or, if

@@ -165,18 +165,33 @@ void correlate(const Sizes& sizes, const Window& window, const T* x, const T* we
 
 // ---- The gradient of the images ------------------------------------------------------------------------------------
 
+// to[c][o][tap] = weight[o][c][the taps in reverse], in squares that write whole lines of the cache.
+template <class T>
+void turn(const T* weight, T* to, int64_t outputs, int64_t channels, int64_t taps) {
+    enum { SIDE = 64 / sizeof(T) };
+    for (int64_t i = 0; i < outputs; i += SIDE)
+        for (int64_t j = 0; j < channels; j += SIDE) {
+            const int64_t rows = smaller(SIDE, outputs - i), columns = smaller(SIDE, channels - j);
+            if (taps == 1) {
+                transpose(weight + i * channels + j, channels, to + j * outputs + i, outputs, rows, columns);
+                continue;
+            }
+            for (int64_t c = j; c < j + columns; c++)
+                for (int64_t o = i; o < i + rows; o++) {
+                    const T* from = weight + (o * channels + c) * taps;
+                    T* filter = to + (c * outputs + o) * taps;
+                    for (int64_t tap = 0; tap < taps; tap++) filter[tap] = from[taps - 1 - tap];
+                }
+        }
+}
+
 // The convolution of the gradient with the weight in reverse.
 template <class T>
 void input_unstrided(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
-    const int64_t taps = window.taps(), filters = sizes.outputs * sizes.channels;
-    Scratch<T> turned(sizes.groups * filters * taps);
+    const int64_t taps = window.taps(), all = sizes.outputs * sizes.channels * taps;  // of a group
+    Scratch<T> turned(sizes.groups * all);
     for (int64_t group = 0; group < sizes.groups; group++)
-        for (int64_t o = 0; o < sizes.outputs; o++)
-            for (int64_t c = 0; c < sizes.channels; c++) {
-                const T* from = weight + (group * filters + o * sizes.channels + c) * taps;
-                T* to = &turned[(group * filters + c * sizes.outputs + o) * taps];
-                for (int64_t tap = 0; tap < taps; tap++) to[tap] = from[taps - 1 - tap];
-            }
+        turn(weight + group * all, &turned[group * all], sizes.outputs, sizes.channels, taps);
     Sizes back = sizes;
     back.channels = sizes.outputs, back.outputs = sizes.channels;
     back.depth = back.channels * taps, back.positions = window.inputs();

@@ -7,7 +7,6 @@
 
 #include "cpu/backend.h"
 #include "cpu/convolution.h"
-#include "cpu/loops/padded_images.h"
 #include "cpu/loops/simd.h"
 #include "cpu/loops/tiles.h"
 #include "host/parallel.h"
@@ -52,6 +51,10 @@ struct Bands {
         const int64_t share = (all_rows * blocks + SHARED - 1) / SHARED;
         rows = smaller(smaller(all_rows, fit), share < LOWEST ? int64_t(LOWEST) : share);
     }
+    // One band of the whole plane.
+    explicit Bands(const Window& window)
+        : rows(window.y.out), columns(window.x.out), all_rows(rows), all_columns(columns) {}
+
     int64_t across() const { return (all_columns + columns - 1) / columns; }
     int64_t count() const { return (all_rows + rows - 1) / rows * across(); }
     Band at(int64_t i) const {
@@ -63,7 +66,7 @@ struct Bands {
 // What one thread needs for the bands of some planes.
 template <class T>
 class SideBySide {
-    enum { LANES = Lanes<T>::COUNT, OUTPUTS = 8 };  // outputs that are computed at once
+    enum { LANES = Lanes<T>::COUNT, OUTPUTS = 8, TAPS = 9 };  // outputs, taps that are computed at once
     using Vector = typename Lanes<T>::Vector;
     const Window& window;
     int64_t width, height;             // of the padded images
@@ -114,12 +117,14 @@ public:
           filters(window.taps() * LANES),
           sums(bands.rows * bands.columns * LANES) {}
 
+    void clear() { memset(padded.data, 0, size_t(padded.count) * sizeof(T)); }
+
     // Brings in what a band sees of `count` planes of images.
     void fill(const T* x, int64_t count, const Band& band) {
         const int64_t above = window.y.input(band.row, 0), left = window.x.input(band.column, 0), in = window.x.in;
         const bool whole = band.columns == window.x.out;  // then all rows are one run of places
         const Span rows = inside(above, height, window.y.in), columns = whole ? Span{0, in} : inside(left, width, in);
-        memset(padded.data, 0, size_t(padded.count) * sizeof(T));
+        clear();
         for (int64_t r = rows.begin; r < rows.end; r = whole ? rows.end : r + 1) {
             T* to = padded.data + (r - above) * width * LANES;
             int64_t column = columns.begin - left;
@@ -148,6 +153,84 @@ public:
         if (n == all) return transpose(sums.data, int64_t(LANES), out, step, band.rows * n, count);
         for (int64_t o = 0; o < band.rows; o++)
             transpose(&sums[o * n * LANES], int64_t(LANES), out + o * all, step, n, count);
+    }
+
+    // ---- For the gradients
+
+    // Brings in the band of `count` planes of outputs that lie `step` elements apart.
+    void set_outputs(const T* planes, int64_t step, int64_t count, const Band& band) {
+        const bool whole = band.columns == window.x.out;  // then all rows are one run
+        const int64_t n = whole ? band.rows * band.columns : band.columns;
+        T* to = sums.data;
+        for (int64_t o = 0; o < (whole ? 1 : band.rows); o++) {
+            const int64_t start = (band.row + o) * window.x.out + band.column;
+            for_each_place(planes, step, count, start, start + n, [&](Vector places) {
+                Lanes<T>::at(to) = places;
+                to += LANES;
+            });
+        }
+    }
+
+    // totals[tap] += the sum of each output times what the tap sees there.
+    void add_products(const Band& band, double* totals) const {
+        const int64_t taps = window.taps(), parts = (taps + TAPS - 1) / TAPS, most = (taps + parts - 1) / parts;
+        for (int64_t tap = 0; tap < taps; tap += most)
+            add_products_of<TAPS>(smaller(most, taps - tap), band, tap, totals + tap * LANES);
+    }
+
+    // What each tap sees += its weight times the output.
+    void scatter(const Band& band) {
+        const int64_t step = window.x.stride * LANES, line = window.y.stride * width * LANES;
+        for (int64_t o = 0; o < band.rows; o++)
+            for (int64_t tap = 0; tap < window.taps(); tap++) {
+                const Vector factor = Lanes<T>::at(&filters[tap * LANES]);
+                const T* from = &sums[o * band.columns * LANES];
+                T* to = padded.data + o * line + offset(tap);
+                for (int64_t k = 0; k < band.columns; k++, from += LANES, to += step)
+                    Lanes<T>::at(to) += factor * Lanes<T>::at(from);
+            }
+    }
+
+    // Writes the images, of which some elements may be seen by no window.
+    void store(T* x, int64_t count) const {
+        const int64_t above = window.y.input(0, 0), left = window.x.input(0, 0), in = window.x.in;
+        const Span rows = inside(above, height, window.y.in), columns = inside(left, width, in);
+        for (int64_t k = 0; k < count; k++) {
+            T* plane = x + k * window.inputs();
+            if (rows.begin > 0 || rows.end < window.y.in || columns.begin > 0 || columns.end < in)
+                memset(plane, 0, size_t(window.inputs()) * sizeof(T));
+        }
+        for (int64_t r = rows.begin; r < rows.end; r++)
+            transpose(padded.data + ((r - above) * width + columns.begin - left) * LANES, int64_t(LANES),
+                      x + r * in + columns.begin, window.inputs(), columns.end - columns.begin, count);
+    }
+
+private:
+    int64_t offset(int64_t tap) const {
+        const int64_t down = tap / window.x.kernel * window.y.dilation, across = tap % window.x.kernel;
+        return (down * width + across * window.x.dilation) * LANES;
+    }
+
+    // COUNT taps from `tap` on. Some rows are summed as T.
+    template <int COUNT>
+    void add_products_of(int64_t count, const Band& band, int64_t tap, double* totals) const {
+        enum { SHORT = 128 };
+        if constexpr (COUNT > 1)
+            if (count < COUNT) return add_products_of<COUNT - 1>(count, band, tap, totals);
+        const int64_t step = window.x.stride * LANES, line = window.y.stride * width * LANES, n = band.columns;
+        const int64_t some = 1 + SHORT / n;
+        for (int64_t row = 0; row < band.rows; row += some) {
+            Vector sum[COUNT] = {};
+            for (int64_t o = row; o < smaller(row + some, band.rows); o++) {
+                const T *from = sums.data + o * n * LANES, *seen[COUNT];
+                for (int k = 0; k < COUNT; k++) seen[k] = padded.data + o * line + offset(tap + k);
+                for (int64_t i = 0; i < n; i++, from += LANES)
+                    UNROLL for (int k = 0; k < COUNT; k++) sum[k] +=
+                        Lanes<T>::at(from) * Lanes<T>::at(seen[k] + i * step);
+            }
+            for (int k = 0; k < COUNT; k++)
+                for (int lane = 0; lane < LANES; lane++) totals[k * LANES + lane] += double(sum[k][lane]);
+        }
     }
 };
 
@@ -181,75 +264,6 @@ void depthwise(const Sizes& sizes, const Window& window, const T* x, const T* we
 
 namespace {
 
-// Calls f(tap, elements of a plane of outputs, of its image, first, last) for each row of outputs: outputs first to
-// last - 1 of the row see elements of the image, `stride` apart. Bands of rows stay in the first cache.
-template <class F>
-void for_each_tap(const Window& window, F f) {
-    enum { BAND = 2048 };
-    const Axis &y = window.y, &x = window.x;
-    const int64_t rows = 1 + BAND / x.out;
-    for (int64_t band = 0; band < y.out; band += rows)
-        for (int64_t i = 0; i < y.kernel; i++)
-            for (int64_t j = 0; j < x.kernel; j++) {
-                const Span seen = x.outputs(j);
-                const int64_t start = x.input(0, j);
-                for (int64_t o = band; o < smaller(band + rows, y.out); o++) {
-                    const int64_t row = y.input(o, i);
-                    if (y.holds(row) && seen.begin < seen.end)
-                        f(i * x.kernel + j, o * x.out, row * x.in + start, seen.begin, seen.end);
-                }
-            }
-}
-
-// Calls f(image, plane of outputs, channel of out) for each of them, images of one channel on one thread.
-template <class F>
-void for_each_plane(const Sizes& sizes, const Window& window, F f) {
-    const int64_t work = window.outputs() * window.taps() * sizes.outputs;
-    parallel_for(sizes.samples * sizes.groups, 1 + SMALL_WORK / work, [&](int64_t begin, int64_t end) {
-        for (int64_t image = begin; image < end; image++)
-            for (int64_t k = 0; k < sizes.outputs; k++)
-                f(image, image * sizes.outputs + k, image % sizes.groups * sizes.outputs + k);
-    });
-}
-
-// Vectors of 64 bytes, whatever the instruction set: several sums at once.
-template <class T>
-struct Wide {
-    enum { COUNT = 64 / sizeof(T) };
-    typedef T Vector __attribute__((vector_size(64)));
-    struct Unaligned {
-        Vector values;
-    } __attribute__((packed, may_alias, aligned(sizeof(T))));
-    static const Unaligned& at(const T* x) { return *reinterpret_cast<const Unaligned*>(x); }
-};
-
-// totals[tap] += the sum of gradient[o] times what the tap sees at o, for TAPS taps. Rows of the gradient have zeros up to
-// a whole vector; what lies behind the last output of an image's row may be infinite, and does not count.
-template <int TAPS, class T>
-void add_products(const PaddedImages<T>& image, const Window& window, const T* gradient, int64_t row_size, int64_t tap,
-                  double* totals) {
-    using Vector = typename Wide<T>::Vector;
-    enum { COUNT = Wide<T>::COUNT };
-    const int64_t width = window.x.out, whole = width / COUNT * COUNT;
-    Vector place;
-    for (int k = 0; k < COUNT; k++) place[k] = T(whole + k);
-    const auto counts = place < T(width);
-    Vector sums[TAPS] = {};
-    for (int64_t row = 0; row < window.y.out; row++, gradient += row_size) {
-        const T* seen[TAPS];
-        for (int k = 0; k < TAPS; k++) seen[k] = image.seen(tap + k, row);
-        for (int64_t o = 0; o < whole; o += COUNT) {
-            const Vector g = Wide<T>::at(gradient + o).values;
-            for (int k = 0; k < TAPS; k++) sums[k] += g * Wide<T>::at(seen[k] + o).values;
-        }
-        if (whole == width) continue;
-        const Vector g = Wide<T>::at(gradient + whole).values;
-        for (int k = 0; k < TAPS; k++) sums[k] += g * (counts ? Wide<T>::at(seen[k] + whole).values : Vector{});
-    }
-    for (int k = 0; k < TAPS; k++)
-        for (int j = 0; j < COUNT; j++) totals[tap + k] += double(sums[k][j]);
-}
-
 template <class T>
 void depthwise_input_unstrided(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
     const Window back = reversed(window);
@@ -266,43 +280,53 @@ void depthwise_input_unstrided(const Sizes& sizes, const Window& window, const T
 
 template <class T>
 void depthwise_input(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
+    enum { LANES = Lanes<T>::COUNT };
     if (window.y.stride == 1 && window.x.stride == 1 && sizes.outputs == 1)
         return depthwise_input_unstrided(sizes, window, gradient, weight, out);
-    memset(out, 0, size_t(sizes.samples * sizes.groups * window.inputs()) * sizeof(T));
-    for_each_plane(sizes, window, [&](int64_t image, int64_t plane, int64_t channel) {
-        const T *from = gradient + plane * window.outputs(), *taps = weight + channel * window.taps();
-        T* to = out + image * window.inputs();
-        for_each_tap(window, [=](int64_t tap, int64_t at, int64_t in, int64_t first, int64_t last) {
-            const T factor = taps[tap], *row = from + at;
-            T* seen = to + in;
-            with_stride(window.x.stride, first, last, [=](int64_t o, int64_t i) { seen[i] += factor * row[o]; });
-        });
+    const int64_t planes = sizes.samples * sizes.groups, blocks = (planes + LANES - 1) / LANES;
+    const Bands bands(window);
+    const int64_t work = window.outputs() * window.taps() * sizes.outputs * LANES;
+    parallel_for(blocks, 1 + SMALL_WORK / work, [&](int64_t begin, int64_t end) {
+        SideBySide<T> images(window, bands);
+        for (int64_t first = begin * LANES; first < smaller(end * LANES, planes); first += LANES) {
+            const int64_t count = smaller(LANES, planes - first);
+            images.clear();
+            for (int64_t k = 0; k < sizes.outputs; k++) {
+                images.set_filters(weight, count,
+                                   [&](int64_t lane) { return (first + lane) % sizes.groups * sizes.outputs + k; });
+                images.set_outputs(gradient + (first * sizes.outputs + k) * window.outputs(),
+                                   sizes.outputs * window.outputs(), count, bands.at(0));
+                images.scatter(bands.at(0));
+            }
+            images.store(out + first * window.inputs(), count);
+        }
     });
 }
 
-// The sums over a plane go into vectors of partial sums, those over the samples into double.
+// The sums over some rows are of type T, those over the bands and samples double.
 template <class T>
 void depthwise_weight(const Sizes& sizes, const Window& window, const T* gradient, const T* x, T* out) {
-    const int64_t channels = sizes.groups * sizes.outputs, taps = window.taps(), rows = window.y.out;
-    const int64_t width = window.x.out, row_size = (width + Wide<T>::COUNT - 1) / Wide<T>::COUNT * Wide<T>::COUNT;
-    const Images<const T> images = {x, sizes.groups * window.inputs(), sizes.groups};
-    parallel_for(channels, 1 + SMALL_WORK / (sizes.samples * window.outputs() * taps), [&](int64_t begin, int64_t end) {
-        PaddedImages<T> image(window, 1, rows, 1);
-        Scratch<T> g(rows * row_size);
-        Scratch<double> totals(taps);
-        memset(g.data, 0, size_t(g.count) * sizeof(T));
-        for (int64_t channel = begin; channel < end; channel++) {
-            for (int64_t tap = 0; tap < taps; tap++) totals[tap] = 0;
-            for (int64_t sample = 0; sample < sizes.samples; sample++) {
-                image.fill(images, channel / sizes.outputs, 1, {sample, 1, 0, rows});
-                const T* from = gradient + (sample * channels + channel) * window.outputs();
-                for (int64_t r = 0; r < rows; r++)
-                    memcpy(&g[r * row_size], from + r * width, size_t(width) * sizeof(T));
-                int64_t tap = 0;
-                for (; tap + 4 <= taps; tap += 4) add_products<4>(image, window, g.data, row_size, tap, totals.data);
-                for (; tap < taps; tap++) add_products<1>(image, window, g.data, row_size, tap, totals.data);
+    enum { LANES = Lanes<T>::COUNT };
+    const int64_t blocks = (sizes.groups + LANES - 1) / LANES, taps = window.taps(), plane = window.outputs();
+    const Bands bands(window, blocks, LANES);
+    parallel_for(blocks, 1 + SMALL_WORK / (sizes.samples * plane * taps * LANES), [&](int64_t begin, int64_t end) {
+        SideBySide<T> images(window, bands);
+        Scratch<double> totals(sizes.outputs * taps * LANES);
+        for (int64_t first = begin * LANES; first < smaller(end * LANES, sizes.groups); first += LANES) {
+            const int64_t count = smaller(LANES, sizes.groups - first);
+            memset(totals.data, 0, size_t(totals.count) * sizeof(double));
+            for (int64_t i = 0; i < sizes.samples * bands.count(); i++) {
+                const int64_t at = i / bands.count() * sizes.groups + first;
+                const Band band = bands.at(i % bands.count());
+                images.fill(x + at * window.inputs(), count, band);
+                for (int64_t k = 0; k < sizes.outputs; k++) {
+                    images.set_outputs(gradient + (at * sizes.outputs + k) * plane, sizes.outputs * plane, count, band);
+                    images.add_products(band, &totals[k * taps * LANES]);
+                }
             }
-            for (int64_t tap = 0; tap < taps; tap++) out[channel * taps + tap] = T(totals[tap]);
+            for (int64_t lane = 0; lane < count; lane++)
+                for (int64_t i = 0; i < sizes.outputs * taps; i++)
+                    out[(first + lane) * sizes.outputs * taps + i] = T(totals[i * LANES + lane]);
         }
     });
 }

@@ -15,35 +15,48 @@ namespace {
 
 enum { POINTS = 64, CORNERS = 16 };  // points of a block; combinations of the taps of all axes
 
+// Calls f(how) with a mode and a border that are known when it is compiled: then points are read in vectors.
+template <int MODE, int BORDER, class F>
+inline __attribute__((always_inline)) void as_compiled(Sampling how, F f) {
+    how.mode = Sampling::Mode(MODE), how.border = Sampling::Border(BORDER);
+    f(how);
+}
+template <int MODE, class F>
+inline __attribute__((always_inline)) void with_border(const Sampling& how, F f) {
+    if (how.border == Sampling::ZEROS) return as_compiled<MODE, Sampling::ZEROS>(how, f);
+    if (how.border == Sampling::REFLECTION) return as_compiled<MODE, Sampling::REFLECTION>(how, f);
+    as_compiled<MODE, Sampling::BORDER>(how, f);
+}
+template <class F>
+inline __attribute__((always_inline)) void with_sampling(const Sampling& how, F f) {
+    if (how.mode == Sampling::NEAREST) return with_border<Sampling::NEAREST>(how, f);
+    if (how.mode == Sampling::BICUBIC) return with_border<Sampling::BICUBIC>(how, f);
+    with_border<Sampling::BILINEAR>(how, f);
+}
+
 // What the points of a block read along one axis.
 template <class T>
 struct AxisBlock {
     int taps = 1;
-    int32_t index[MAX_TAPS][POINTS] = {};
+    int32_t index[MAX_TAPS][POINTS];
     T weight[MAX_TAPS][POINTS], slope[MAX_TAPS][POINTS];
 
     // An axis that the images do not have: its only element.
     AxisBlock() {
-        for (int p = 0; p < POINTS; p++) weight[0][p] = 1, slope[0][p] = 0;
+        for (int p = 0; p < POINTS; p++) index[0][p] = 0, weight[0][p] = 1, slope[0][p] = 0;
     }
     // `step` leads from the number of a point to that of the next.
-    void read(const T* numbers, int64_t count, int64_t step, int64_t size, const Sampling& how) {
-        if (how.mode != Sampling::BILINEAR || how.border != Sampling::ZEROS)
-            return read_as(numbers, count, step, size, how);
-        Sampling usual = {};  // known when it is compiled: the points are read in vectors
-        usual.mode = Sampling::BILINEAR, usual.border = Sampling::ZEROS, usual.align = how.align;
-        read_as(numbers, count, step, size, usual);
-    }
-    inline __attribute__((always_inline)) void read_as(const T* numbers, int64_t count, int64_t step, int64_t size,
-                                                       const Sampling& how) {
-        const int n = taps = tap_count<T>(how);
-        INDEPENDENT for (int64_t p = 0; p < count; p++) {
-            const AxisTaps<T> found = taps_of(numbers[p * step], size, how);
-            for (int k = 0; k < n; k++) {
-                index[k][p] = int32_t(found.index[k]);
-                weight[k][p] = found.weight[k], slope[k][p] = found.slope[k];
+    void read(const T* numbers, int64_t count, int64_t step, int64_t size, const Sampling& given) {
+        T points[POINTS];
+        for (int64_t p = 0; p < count; p++) points[p] = numbers[p * step];
+        with_sampling(given, [&](const Sampling& how) __attribute__((always_inline)) {
+            const int n = taps = tap_count<T>(how);
+            INDEPENDENT for (int64_t p = 0; p < count; p++) {
+                const AxisTaps<T> found = taps_of(points[p], size, how);
+                for (int k = 0; k < n; k++)
+                    index[k][p] = found.index[k], weight[k][p] = found.weight[k], slope[k][p] = found.slope[k];
             }
-        }
+        });
     }
 };
 
@@ -112,13 +125,14 @@ void grid_sample_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, co
     const int64_t channels = x.shape[1], image = image_size(how);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        const bool slopes = for_grid && how.mode != Sampling::NEAREST;  // whose slopes are 0
         if (for_x) memset(for_x->data, 0, size_t(for_x->size) * sizeof(T));
         parallel_for(x.shape[0], 1, [&](int64_t from, int64_t to) {
             for (int64_t n = from; n < to; n++)
                 for (int64_t begin = 0; begin < how.points; begin += POINTS) {
                     const int64_t count = how.points - begin < POINTS ? how.points - begin : int64_t(POINTS);
                     const int64_t first = n * how.points * how.axes;
-                    const PointBlock<T> block(data_as<T>(grid) + first, begin, count, how, for_grid);
+                    const PointBlock<T> block(data_as<T>(grid) + first, begin, count, how, slopes);
                     T sums[3][POINTS] = {};
                     for (int64_t c = n * channels; c < (n + 1) * channels; c++) {
                         const T *read = data_as<T>(x) + c * image, *g = data_as<T>(gradient) + c * how.points + begin;
@@ -131,7 +145,7 @@ void grid_sample_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, co
                                     weighed_back(block.weight[k][p], g[p]);
                                 for (int64_t p = 0; p < count; p++) to_x[offset[p]] += products[p];
                             }
-                            if (!for_grid) continue;
+                            if (!slopes) continue;
                             INDEPENDENT for (int64_t p = 0; p < count; p++) products[p] = g[p] * read[offset[p]];
                             for (int a = 0; a < how.axes; a++)
                                 INDEPENDENT for (int64_t p = 0; p < count; p++) sums[a][p] +=

@@ -263,14 +263,69 @@ struct SeenByAxis {
         set(z, averaging.window.z), set(y, averaging.window.y), set(x, averaging.window.x);
     }
 
+    // Calls f(planes, rows) for each row of outputs.
+    template <class F>
+    void for_each_row(F f) const {
+        for (int64_t oz = 0; oz < z.count; oz++)
+            for (int64_t oy = 0; oy < y.count; oy++) f(z.data[oz], y.data[oy]);
+    }
+    // Calls f(columns) for each output of a row.
+    template <class F>
+    void for_each_column(F f) const {
+        for (int64_t ox = 0; ox < x.count; ox++) f(x.data[ox]);
+    }
     // Calls f(planes, rows, columns) for each output in row order.
     template <class F>
     void for_each_output(F f) const {
-        for (int64_t oz = 0; oz < z.count; oz++)
-            for (int64_t oy = 0; oy < y.count; oy++)
-                for (int64_t ox = 0; ox < x.count; ox++) f(z.data[oz], y.data[oy], x.data[ox]);
+        for_each_row([&](const Seen& planes, const Seen& rows) {
+            for_each_column([&](const Seen& columns) { f(planes, rows, columns); });
+        });
     }
 };
+
+// Calls f(row of the image) for each that some planes and rows name.
+template <class T, class F>
+void for_each_image_row(T* image, const Window& window, const Span& planes, const Span& rows, F f) {
+    for (int64_t k = planes.begin; k < planes.end; k++)
+        for (int64_t i = rows.begin; i < rows.end; i++) f(image + window.row(k, i));
+}
+
+// The outputs of a row: the rows that they see are added up first, in vectors.
+template <class T>
+void average_rows(const T* x, T* out, const Averaging& averaging, const SeenByAxis& seen) {
+    const int64_t width = averaging.window.x.in;
+    Scratch<T> scratch(width);
+    T* const sums = scratch.data;
+    seen.for_each_row([&](const Seen& planes, const Seen& rows) {
+        memset(sums, 0, size_t(width) * sizeof(T));
+        for_each_image_row(x, averaging.window, planes, rows,
+                           [=](const T* row) { INDEPENDENT for (int64_t j = 0; j < width; j++) sums[j] += row[j]; });
+        seen.for_each_column([&](const Seen& columns) {
+            const T* run = sums + columns.begin;
+            const int64_t length = columns.end - columns.begin;
+            T sum = 0;
+            for (int64_t j = 0; j < length && length < TAIL; j++) sum += run[j];
+            if (length >= TAIL) sum = T(row_sum<T>(length, [=](int64_t j) { return run[j]; }));
+            *out++ = sum / T(divisor_of(averaging, planes, rows, columns));
+        });
+    });
+}
+
+template <class T>
+void average_rows_backward(const T* gradient, T* out, const Averaging& averaging, const SeenByAxis& seen) {
+    const int64_t width = averaging.window.x.in;
+    Scratch<T> scratch(width);
+    T* const shares = scratch.data;
+    seen.for_each_row([&](const Seen& planes, const Seen& rows) {
+        memset(shares, 0, size_t(width) * sizeof(T));
+        seen.for_each_column([&](const Seen& columns) {
+            const T share = *gradient++ / T(divisor_of(averaging, planes, rows, columns));
+            for (int64_t j = columns.begin; j < columns.end; j++) shares[j] += share;
+        });
+        for_each_image_row(out, averaging.window, planes, rows,
+                           [=](T* row) { INDEPENDENT for (int64_t j = 0; j < width; j++) row[j] += shares[j]; });
+    });
+}
 
 }  // namespace
 
@@ -286,6 +341,7 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
             const T* from = data_as<const T>(x) + i * window.inputs();
             T* to = data_as<T>(out) + i * window.outputs();
             if (is_narrow(window)) return average_narrow(from, to, averaging, divisors, taps);
+            if (window.x.out > 1) return average_rows(from, to, averaging, seen);
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 T sum = 0;
                 for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
@@ -314,6 +370,7 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
             T* to = data_as<T>(out) + i * window.inputs();
             memset(to, 0, size_t(window.inputs()) * sizeof(T));
             if (is_narrow(window)) return average_narrow_backward(from, to, averaging, divisors, taps);
+            if (window.x.out > 1) return average_rows_backward(from, to, averaging, seen);
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 const T share = *from++ / T(divisor_of(averaging, planes, rows, columns));
                 for_each_run(window, planes, rows, columns, [=](int64_t start, int64_t length) {

@@ -10,27 +10,11 @@
 inline namespace NORCH_ISA {
 namespace formula {
 
-HOST_DEVICE double tanh(double x) { return ::tanh(x); }
-HOST_DEVICE double erf(double x) { return ::erf(x); }
-HOST_DEVICE double erfc(double x) { return ::erfc(x); }
-HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
 HOST_DEVICE double sigmoid(double x) {
     const double e = exp(x < 0.0 ? x : -x);
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
-HOST_DEVICE double tan(double x) { return ::tan(x); }
-HOST_DEVICE double asin(double x) { return ::asin(x); }
-HOST_DEVICE double acos(double x) { return ::acos(x); }
-HOST_DEVICE double atan(double x) { return ::atan(x); }
-HOST_DEVICE double asinh(double x) { return ::asinh(x); }
-HOST_DEVICE double acosh(double x) { return ::acosh(x); }
-HOST_DEVICE double atanh(double x) { return ::atanh(x); }
-HOST_DEVICE double log2(double x) { return ::log2(x); }
-HOST_DEVICE double log10(double x) { return ::log10(x); }
-HOST_DEVICE double atan2(double y, double x) { return ::atan2(y, x); }
-HOST_DEVICE double hypot(double x, double y) { return ::hypot(x, y); }
-HOST_DEVICE double nextafter(double x, double y) { return ::nextafter(x, y); }
 HOST_DEVICE float copysign(float x, float y) { return ::copysignf(x, y); }
 HOST_DEVICE double copysign(double x, double y) { return ::copysign(x, y); }
 
@@ -138,18 +122,27 @@ template <class T> HOST_DEVICE T real_floor_divide(T x, T y, T r) {
     T whole = floor(q);
     return q - whole > T(0.5) ? whole + T(1) : whole;
 }
-HOST_DEVICE double fmod(double x, double y) { return ::fmod(x, y); }
-HOST_DEVICE double remainder(double x, double y) { return real_remainder(y, ::fmod(x, y)); }
-HOST_DEVICE double floor_divide(double x, double y) { return real_floor_divide(x, y, ::fmod(x, y)); }
+HOST_DEVICE bool have_small_quotient(float x, float y) { return is_within(x / y, LARGEST_QUOTIENT); }
+HOST_DEVICE bool have_small_quotient(double x, double y) { return ::fabs(x / y) <= LARGEST_QUOTIENT; }
+HOST_DEVICE double fmod(double x, double y) {
+    return have_small_quotient(x, y) ? fmod(OrdinaryDouble(x), OrdinaryDouble(y)) : ::fmod(x, y);
+}
+HOST_DEVICE double remainder(double x, double y) {
+    return have_small_quotient(x, y) ? remainder(OrdinaryDouble(x), OrdinaryDouble(y))
+                                     : real_remainder(y, ::fmod(x, y));
+}
+HOST_DEVICE double floor_divide(double x, double y) {
+    return have_small_quotient(x, y) ? floor_divide(OrdinaryDouble(x), OrdinaryDouble(y))
+                                     : real_floor_divide(x, y, ::fmod(x, y));
+}
 HOST_DEVICE float fmod(float x, float y) {
-    return is_within(x / y, LARGEST_QUOTIENT) ? fmod(Ordinary(x), Ordinary(y)) : ::fmodf(x, y);
+    return have_small_quotient(x, y) ? fmod(Ordinary(x), Ordinary(y)) : ::fmodf(x, y);
 }
 HOST_DEVICE float remainder(float x, float y) {
-    return is_within(x / y, LARGEST_QUOTIENT) ? remainder(Ordinary(x), Ordinary(y)) : real_remainder(y, ::fmodf(x, y));
+    return have_small_quotient(x, y) ? remainder(Ordinary(x), Ordinary(y)) : real_remainder(y, ::fmodf(x, y));
 }
 HOST_DEVICE float floor_divide(float x, float y) {
-    return is_within(x / y, LARGEST_QUOTIENT) ? floor_divide(Ordinary(x), Ordinary(y))
-                                              : real_floor_divide(x, y, ::fmodf(x, y));
+    return have_small_quotient(x, y) ? floor_divide(Ordinary(x), Ordinary(y)) : real_floor_divide(x, y, ::fmodf(x, y));
 }
 template <class T> HOST_DEVICE T fmod(T x, T y) {
     if (traps(y)) return T(0);
@@ -169,7 +162,7 @@ template <class T> HOST_DEVICE T lerp(T start, T end, T weight) {
 
 // A float that is known to be neither NaN nor extreme takes the shorter way of formulas.h.
 HOST_DEVICE Ordinary ordinary(float x) { return Ordinary(x); }
-HOST_DEVICE double ordinary(double x) { return x; }
+HOST_DEVICE OrdinaryDouble ordinary(double x) { return OrdinaryDouble(x); }
 
 // log(1 + e^-|x|), in which no exponential overflows; undefined for NaN
 template <class T> HOST_DEVICE T log_1_plus_exp(T x) { return log1p(ordinary(exp(x < T(0) ? x : -x))); }

@@ -12,7 +12,7 @@ enum { MAX_TAPS = 4 };
 // lies beyond the image has the weight 0, and index 0; if the point is NaN or infinite, the weight is NaN.
 template <class T>
 struct AxisTaps {
-    int64_t index[MAX_TAPS];
+    int32_t index[MAX_TAPS];
     T weight[MAX_TAPS], slope[MAX_TAPS];
 };
 
@@ -87,7 +87,7 @@ HOST_DEVICE AxisTaps<T> taps_of(T point, int64_t size, const Sampling& how) {
             if (how.border != Sampling::ZEROS) index = place_inside(index, size, how, ignored);
         }
         const bool seen = (index >= 0) & (index <= T(size - 1));  // NaN is not
-        taps.index[k] = seen ? int64_t(index) : 0;
+        taps.index[k] = seen ? int32_t(index) : 0;
         if (!seen) taps.weight[k] *= 0, taps.slope[k] *= 0;
     }
     return taps;

@@ -181,21 +181,6 @@ SPECIAL double inverse_erfc(double c) {
     return y;
 }
 
-SPECIAL double erfinv(double x) {
-    const double size = ::fabs(x);
-    if (!(size <= 1.0)) return NAN;
-    if (size == 1.0) return ::copysign(INFINITY, x);
-    if (size > 0.5) return ::copysign(inverse_erfc(1.0 - size), x);
-    double y = 0.5 * ROOT_PI * x;
-    for (int k = 0; k < 6; k++) {
-        const double step = (::erf(y) - x) * 0.5 * ROOT_PI * ::exp(y * y);
-        y -= step / (1.0 + y * step);  // Halley's
-        if (::fabs(step) < 1e-6 * ::fabs(y)) break;
-    }
-    return y;
-}
-
-SPECIAL double ndtr(double x) { return 0.5 * ::erfc(-x * 0.70710678118654752440); }
 SPECIAL double log_ndtr(double x) {
     const double t = x * 0.70710678118654752440;
     return x < -1.0 ? ::log(0.5 * erfcx(-t)) - t * t : ::log1p(-0.5 * ::erfc(t));
@@ -360,7 +345,10 @@ POLYNOMIAL(legendre_polynomial_p, x, ((2.0 * k + 1.0) * x * p - k * q) / (k + 1.
 // sin(pi x) / (pi x). The angle of what is Ordinary to it is so to sin.
 const float LARGEST_TURN = 1e5f;
 template <class T> HOST_DEVICE T over_angle(T sine, T angle) { return angle == T(0) ? T(1) : sine / angle; }
-HOST_DEVICE double sinc(double x) { return over_angle(::sin(x * PI), x * PI); }
+HOST_DEVICE double sinc(OrdinaryDouble x) { return over_angle(sin(OrdinaryDouble(x.value * PI)), x.value * PI); }
+HOST_DEVICE double sinc(double x) {
+    return is_ordinary_angle(x) ? sinc(OrdinaryDouble(x)) : over_angle(::sin(x * PI), x * PI);
+}
 HOST_DEVICE float sinc(Ordinary x) { return over_angle(sin(Ordinary(x.value * float(PI))), x.value * float(PI)); }
 HOST_DEVICE float sinc(float x) {
     return is_within(x, LARGEST_TURN) ? sinc(Ordinary(x)) : over_angle(sin(x * float(PI)), x * float(PI));

@@ -3,7 +3,7 @@
 //
 // They do not branch: conditions only select values, so that the compiler turns a loop over them into vectors. For the
 // same reason conditions are joined by & and |, not by && and ||. The same code runs on the CPU and on CUDA. Denormals,
-// infinity and NaN are right. Most functions of a double are the C library's.
+// infinity and NaN are right. double_math.h has those of a double.
 //
 // The method is the usual one: reduce the argument exactly to a small interval, evaluate a polynomial there, and put
 // the result together. The polynomial of log is that of the Cephes library (S. Moshier, logf.c; netlib.org/cephes). The
@@ -309,10 +309,6 @@ HOST_DEVICE Normal<float> normal(float x) {
     p = p * u + 3.98938179e-1f;
     const float tail = p * u * e;
     return {x > 0.0f ? 1.0f - tail : tail, 3.98942280e-1f * e};
-}
-
-HOST_DEVICE Normal<double> normal(double x) {
-    return {0.5 * ::erfc(-0.70710678118654752440 * x), 0.39894228040143267794 * ::exp(-0.5 * x * x)};
 }
 
 // ---- pow ---------------------------------------------------------------------------------------------------------

@@ -1,207 +1,20 @@
 // tan, asin, acos, atan, atan2, sinh, cosh, asinh, acosh, atanh, exp2, log2, log10, hypot, fmod, remainder,
 // floor_divide, frexp and nextafter of floats. Most are computed in double and rounded once: hardly more than 1/2 ULP
 // from the true value; others in float, to 2 ULP (tools/ulps.cpp walks all floats, tests/tables/test_formulas.py some).
-// And of doubles, to 2 ULP: exp, exp2, expm1, log, log1p, sinh, cosh, sin, cos.
 //
 // Like vector_math.h: no branches, so that loops become vectors; denormals, infinities and NaN are right. Series are
 // Taylor's unless said otherwise. On a GPU, where doubles are slow, the CUDA library's functions serve.
 
 #pragma once
-#include "ops/vector_math.h"
+#include "ops/double_angles.h"
 
 inline namespace NORCH_ISA {
 namespace formula {
-
-const double HALF_PI = 1.57079632679489661923, LN2 = 0.69314718055994530942;
 
 HOST_DEVICE float with_sign_of(float sign, double magnitude) {
     return bits_as<float>(magnitude_bits(float(magnitude)) | (bits_as<int32_t>(sign) & INT32_MIN));
 }
 HOST_DEVICE float size_of(float x) { return bits_as<float>(magnitude_bits(x)); }
-
-// ---- Of doubles --------------------------------------------------------------------------------------------------
-
-// 2^n for an integer n from -1022 to 1023: adding leaves n in the lowest bits, shifting drops all others.
-HOST_DEVICE double double_power_of_two(double n) {
-    return bits_as<double>(bits_as<uint64_t>(n + (ROUNDING_DOUBLE + 1023.0)) << 52);
-}
-
-// log(1 + f) of f in [sqrt(1/2) - 1, sqrt(2) - 1]: 2 (u + u^3 / 3 + u^5 / 5 + ...) for u = f / (2 + f), where 2 u is
-// f - f^2 / 2 + u f^2 / 2: f, which is exact, comes last.
-HOST_DEVICE double log_series(double f) {
-    const double u = f / (2.0 + f), s = u * u, half = 0.5 * (f * f);
-    double p = 2.0 / 19;
-    p = p * s + 2.0 / 17;
-    p = p * s + 2.0 / 15;
-    p = p * s + 2.0 / 13;
-    p = p * s + 2.0 / 11;
-    p = p * s + 2.0 / 9;
-    p = p * s + 2.0 / 7;
-    p = p * s + 2.0 / 5;
-    p = p * s + 2.0 / 3;
-    return f - (half - u * (half + p * s));
-}
-
-// A positive normal number as 2^e (1 + f), with 1 + f in [sqrt(1/2), sqrt(2))
-struct WideLogParts {
-    double e, f;
-};
-HOST_DEVICE WideLogParts wide_log_parts(double x) {
-    const uint64_t sqrt_half = 0x3FE6A09E00000000, one = 0x3FF0000000000000, mantissa = 0xFFFFFFFFFFFFF;
-    const uint64_t above = bits_as<uint64_t>(x) - sqrt_half;
-    // 2^52 + e + 1023, by placing the exponent's bits below those of 2^52
-    const double e = bits_as<double>(((above + one) >> 52) | 0x4330000000000000) - (4503599627370496.0 + 1023.0);
-    return {e, bits_as<double>((above & mantissa) + sqrt_half) - 1.0};
-}
-
-// log(x) of a positive normal number, to 2 ULP
-HOST_DEVICE double wide_log(double x) {
-    const WideLogParts parts = wide_log_parts(x);
-    return parts.e * LN2 + log_series(parts.f);
-}
-
-// log(x), to 2 ULP
-HOST_DEVICE double log(double x) {
-    const double smallest_normal = 2.2250738585072014e-308;
-    const bool is_denormal = x < smallest_normal;  // then scaled by 2^54
-    double y = wide_log(is_denormal ? x * 18014398509481984.0 : x) - (is_denormal ? 54 * LN2 : 0.0);
-    y = x == 0.0 ? -double(INFINITY) : y;
-    y = x < 0.0 ? double(NAN) : y;
-    return (x == double(INFINITY)) | (x != x) ? x : y;
-}
-
-// e^(n ln 2 + r + lost) = first (1 + rest) second, by Taylor's series; 2^n in two factors, as in vector_math.h
-struct WideExponential {
-    double first, second, rest;
-};
-HOST_DEVICE WideExponential wide_exponential(double n, double r, double lost) {
-    double p = 1.0 / 6227020800;
-    p = p * r + 1.0 / 479001600;
-    p = p * r + 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    const double half = (n * 0.5 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
-    return {double_power_of_two(half), double_power_of_two(n - half), (p * (r * r) + lost) + r};
-}
-HOST_DEVICE WideExponential wide_exponential(double x) {
-    const double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
-    const double n = (x * 1.44269504088896340736 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
-    const double high = x - n * ln2_high, low = n * ln2_low, r = high - low;
-    return wide_exponential(n, r, (high - r) - low);
-}
-HOST_DEVICE double between(double x, double low, double high) {  // a NaN passes
-    const double z = x > high ? high : x;
-    return z < low ? low : z;
-}
-
-// exp(x), to 1 ULP; from 710 on it is infinite, below -746 it is 0
-HOST_DEVICE double exp(double x) {
-    const WideExponential e = wide_exponential(between(x, -746.0, 710.0));
-    return (e.first * e.rest + e.first) * e.second;
-}
-
-#ifdef __CUDA_ARCH__
-#define OF_DOUBLE(name) \
-    HOST_DEVICE double name(double x) { return ::name(x); }
-OF_DOUBLE(exp2)
-OF_DOUBLE(expm1)
-OF_DOUBLE(log1p)
-OF_DOUBLE(sinh)
-OF_DOUBLE(cosh)
-#undef OF_DOUBLE
-#else
-HOST_DEVICE double exp2(double x) {
-    const double z = between(x, -1076.0, 1025.0), n = (z + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
-    const WideExponential e = wide_exponential(n, (z - n) * LN2, 0.0);
-    return (e.first * e.rest + e.first) * e.second;
-}
-
-// e^x - 1 = 2^n rest + (2^n - 1), to 2 ULP; below -40 it rounds to -1
-HOST_DEVICE double less_one(const WideExponential& e) {
-    return (e.first * e.rest + (e.first - 1.0 / e.second)) * e.second;
-}
-HOST_DEVICE double expm1(double x) {
-    const double y = less_one(wide_exponential(between(x, -40.0, 710.0)));
-    return x == 0.0 ? x : y;  // -0 too
-}
-// (e^x - e^-x) / 2; from 22 on e^-x is lost
-HOST_DEVICE double sinh(double x) {
-    const double size = ::fabs(x), z = size > 711.0 ? 711.0 : size;
-    const WideExponential e = wide_exponential(z);
-    const double t = less_one(e), far = (e.first * e.rest + e.first) * (0.5 * e.second);
-    return ::copysign(z > 22.0 ? far : 0.5 * (t + t / (t + 1.0)), x);
-}
-HOST_DEVICE double cosh(double x) {
-    const double size = ::fabs(x);
-    const WideExponential e = wide_exponential(size > 711.0 ? 711.0 : size);
-    const double half = (e.first * e.rest + e.first) * (0.5 * e.second);
-    return half + 0.25 / half;
-}
-
-// Near 0 the series of x itself; elsewhere log(u) of u = 1 + x rounded, and what u has lost
-HOST_DEVICE double log1p(double x) {
-    const bool near = (x > -0.29) & (x < 0.41);
-    const double u = 1.0 + x, lost = u > 2.0 ? 1.0 - (u - x) : x - (u - 1.0);
-    const WideLogParts parts = wide_log_parts(u);
-    double y = log_series(near ? x : parts.f) + (near ? 0.0 : parts.e * LN2 + lost / u);
-    y = x == -1.0 ? -double(INFINITY) : y;
-    y = x < -1.0 ? double(NAN) : y;
-    return (x == 0.0) | !(x < double(INFINITY)) ? x : y;
-}
-#endif
-
-struct SineAndCosine {
-    double sine, cosine;
-};
-
-// of r in [-pi / 4, pi / 4] or a little outside
-HOST_DEVICE SineAndCosine sine_and_cosine(double r) {
-    const double s = r * r;
-    double p = -1.0 / 1307674368000;
-    p = p * s + 1.0 / 6227020800;
-    p = p * s - 1.0 / 39916800;
-    p = p * s + 1.0 / 362880;
-    p = p * s - 1.0 / 5040;
-    p = p * s + 1.0 / 120;
-    p = p * s - 1.0 / 6;
-    double q = 1.0 / 20922789888000;
-    q = q * s - 1.0 / 87178291200;
-    q = q * s + 1.0 / 479001600;
-    q = q * s - 1.0 / 3628800;
-    q = q * s + 1.0 / 40320;
-    q = q * s - 1.0 / 720;
-    q = q * s + 1.0 / 24;
-    q = q * s - 0.5;
-    return {p * (s * r) + r, q * s + 1.0};
-}
-
-// A double of at most a thousand in magnitude: beyond, more digits of n pi / 2 are needed for 2 ULP. sin(x) is the sine
-// or cosine of r = x - n pi / 2, by the last two bits of n; cos(x) is the one of n + 1.
-struct WideAngle {
-    double value;
-    HOST_DEVICE WideAngle(double x) : value(x) {}
-    HOST_DEVICE operator double() const { return value; }
-};
-const double LARGEST_WIDE_ANGLE = 1e3;
-HOST_DEVICE double sine_of(WideAngle x, uint64_t turns) {
-    const double shifted = x.value * 0.636619772367581343076 + ROUNDING_DOUBLE, n = shifted - ROUNDING_DOUBLE;
-    const double first = 1.57079632673412561417, second = 6.07710050630396597660e-11,
-                 third = 2.02226624879595063154e-21;
-    const SineAndCosine both = sine_and_cosine(((x.value - n * first) - n * second) - n * third);
-    const uint64_t quarter = bits_as<uint64_t>(shifted) + turns;
-    return bits_as<double>(bits_as<uint64_t>(quarter & 1 ? both.cosine : both.sine) ^ (quarter >> 1 << 63));
-}
-HOST_DEVICE double sin(WideAngle x) { return x.value == 0.0 ? x.value : sine_of(x, 0); }
-HOST_DEVICE double cos(WideAngle x) { return sine_of(x, 1); }
-HOST_DEVICE double sin(double x) { return ::fabs(x) <= LARGEST_WIDE_ANGLE ? sin(WideAngle(x)) : ::sin(x); }
-HOST_DEVICE double cos(double x) { return ::fabs(x) <= LARGEST_WIDE_ANGLE ? cos(WideAngle(x)) : ::cos(x); }
 
 // The angle of the point (x, y), both at least 0, in [0, pi / 2]. atan(t) for t in [0, 1] is t p(t^2), p the best of
 // its degree by Lawson's weights, with a relative error of 2^-34.
@@ -454,12 +267,15 @@ HOST_DEVICE float frexp_exponent(float x) {
     return (x == 0.0f) | !(size_of(x) < INFINITY) ? 0.0f : float(exponent);
 }
 
-// The next float after x towards y: the next integer, if floats of one sign are read as such.
-HOST_DEVICE float nextafter(float x, float y) {
-    const int32_t bits = bits_as<int32_t>(x), step = (x < y) == (x > 0.0f) ? 1 : -1;
-    const float next = x == 0.0f ? bits_as<float>(1 | (bits_as<int32_t>(y) & INT32_MIN)) : bits_as<float>(bits + step);
+// The next number after x towards y: the next integer, if numbers of one sign are read as such.
+template <class Bits, class T>
+HOST_DEVICE T neighbour(T x, T y) {
+    const Bits sign = bits_as<Bits>(T(-0.0)), bits = bits_as<Bits>(x), step = (x < y) == (x > T(0)) ? 1 : -1;
+    const T next = x == T(0) ? bits_as<T>(Bits(1) | (bits_as<Bits>(y) & sign)) : bits_as<T>(Bits(bits + step));
     return (x != x) | (y != y) ? x + y : x == y ? y : next;
 }
+HOST_DEVICE float nextafter(float x, float y) { return neighbour<int32_t>(x, y); }
+HOST_DEVICE double nextafter(double x, double y) { return neighbour<int64_t>(x, y); }
 
 }  // namespace formula
 }  // namespace NORCH_ISA

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._C import ShapeError, lib
 from ...arguments import flags, one_size
 from ...autograd import no_grad
-from ...autograd.derivatives.views import DividedGradientBackward
+from ...autograd.derivatives.indexing import EmbeddingBackward
 from ...functions.creation import arange, tensor, where
 from ...given import warn
 from ...methods.places import SLICES, Places
@@ -49,18 +49,17 @@ def embedding(
 
 def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq: bool) -> Tensor:
     """The rows of these numbers; gradients by frequency, and none for the row `padding`."""
+    place = Places(index, 0, SLICES)
     try:
-        result = weight._read(Places(index, 0, SLICES))
+        result = wrap(place.read(weight))
     except IndexError as error:
         raise IndexError(f"embedding: {error}: the table has the rows 0 to {len(weight) - 1}") from None
+    counts = None
     if scale_grad_by_freq and weight.requires_grad:
         flat = index.reshape(-1)
         counts = index.new_zeros(weight.shape[0]).index_add(0, flat, flat.ones_like())
         counts = counts[index].unsqueeze(-1).to(weight.dtype)
-        result = recorded(wrap(lib.clone_tensor(result._ptr)), DividedGradientBackward, (result,), counts)
-    if padding is None:
-        return result
-    return where((index == padding).unsqueeze(-1), result.detach(), result)
+    return recorded(result, EmbeddingBackward, (weight,), place, padding, counts)
 
 
 def _check_table(name: str, input: Tensor, weight: Tensor) -> None:
@@ -138,20 +137,22 @@ def embedding_bag(
         bags = rows.reshape(*input.shape, -1)
         return bags.sum(1) if mode == "sum" else bags.mean(1) if mode == "mean" else bags.max(1).values
     sizes = [end - start for start, end in zip(starts, starts[1:])]
-    counted = index.ones_like().bool() if padding is None else index != padding
+    counted = None if padding is None else index != padding
     if mode == "max":
         return _maxima(rows, counted, starts, sizes)
     ends = tensor(starts[1:], dtype=int64, device=index.device)
     bags = bins_of(ends, arange(len(index), device=index.device), right=True)
     result = weight.new_zeros(len(sizes), weight.shape[1])
-    result = result.index_add(0, bags, where(counted.unsqueeze(1), rows, 0.0))
+    result = result.index_add(0, bags, rows if counted is None else where(counted.unsqueeze(1), rows, 0.0))
     if mode == "sum":
         return result
-    counts = index.new_zeros(len(sizes)).index_add(0, bags, counted.long())
+    counts = tensor(sizes, dtype=int64, device=index.device)
+    if counted is not None:
+        counts = counts.new_zeros(len(sizes)).index_add(0, bags, counted.long())
     return result / counts.clamp(min=1).unsqueeze(1).to(weight.dtype)
 
 
-def _maxima(rows: Tensor, counted: Tensor, starts: list[int], sizes: list[int]) -> Tensor:
+def _maxima(rows: Tensor, counted: Tensor | None, starts: list[int], sizes: list[int]) -> Tensor:
     """The largest element of each column of each bag, 0 of an empty one."""
     longest, bags = max(sizes, default=0), len(sizes)
     if not longest or not bags:
@@ -159,7 +160,8 @@ def _maxima(rows: Tensor, counted: Tensor, starts: list[int], sizes: list[int]) 
     steps = arange(longest, device=rows.device)
     inside = steps < tensor(sizes, dtype=int64, device=rows.device).unsqueeze(1)  # [bags, longest]
     places = where(inside, tensor(starts[:-1], dtype=int64, device=rows.device).unsqueeze(1) + steps, 0)
-    inside = inside.logical_and(counted[places])
+    if counted is not None:
+        inside = inside.logical_and(counted[places])
     padded = where(
         inside.unsqueeze(2), rows.index_select(0, places.reshape(-1)).unflatten(0, (bags, longest)), -float("inf")
     )

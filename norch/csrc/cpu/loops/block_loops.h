@@ -43,25 +43,33 @@ struct OfAngle<sin_row> : std::true_type {};
 struct cos_row;
 template <>
 struct OfAngle<cos_row> : std::true_type {};
+struct tan_row;
+template <>
+struct OfAngle<tan_row> : std::true_type {};
+struct sinc_row;
+template <>
+struct OfAngle<sinc_row> : std::true_type {};
 
 // The same of two operands: those that fit(x, y).
-template <class Row>
+template <class Row, class T>
 struct OrdinaryPairs {
     static constexpr bool exist = false;
 };
-#define ORDINARY_PAIR(name, condition)                                     \
+#define ORDINARY_PAIR(name, T, condition)                                  \
     struct name##_row;                                                     \
     template <>                                                            \
-    struct OrdinaryPairs<name##_row> {                                     \
+    struct OrdinaryPairs<name##_row, T> {                                  \
         static constexpr bool exist = true;                                \
-        static bool fit(float x, float y) { return condition; }            \
+        static bool fit(T x, T y) { return condition; }                    \
     };
-#define SMALL_QUOTIENT formula::magnitude_bits(x / y) <= formula::magnitude_bits(formula::LARGEST_QUOTIENT)
-ORDINARY_PAIR(fmod, SMALL_QUOTIENT)
-ORDINARY_PAIR(remainder, SMALL_QUOTIENT)
-ORDINARY_PAIR(floor_divide, SMALL_QUOTIENT)
-ORDINARY_PAIR(igamma, formula::is_ordinary_gamma(x, y))
-ORDINARY_PAIR(igammac, formula::is_ordinary_gamma(x, y))
+#define SMALL_QUOTIENT(name)                                               \
+    ORDINARY_PAIR(name, float, formula::have_small_quotient(x, y))         \
+    ORDINARY_PAIR(name, double, formula::have_small_quotient(x, y))
+SMALL_QUOTIENT(fmod)
+SMALL_QUOTIENT(remainder)
+SMALL_QUOTIENT(floor_divide)
+ORDINARY_PAIR(igamma, float, formula::is_ordinary_gamma(x, y))
+ORDINARY_PAIR(igammac, float, formula::is_ordinary_gamma(x, y))
 #undef SMALL_QUOTIENT
 #undef ORDINARY_PAIR
 
@@ -72,6 +80,9 @@ struct IsLong : std::true_type {};
     struct name##_row;  \
     template <>         \
     struct IsLong<name##_row> : std::false_type {};
+struct pow_row;  // not of integers; an exponent that repeats would leave the loop branches that stop vectors
+template <class Row, class T>
+using IsLongOf = std::bool_constant<std::is_same<Row, pow_row>::value && std::is_floating_point<T>::value>;
 BRIEF(sqrt)
 BRIEF(rsqrt)
 BRIEF(reciprocal)
@@ -146,9 +157,9 @@ void compute_block(const T* x, T* results) {
     }
     if constexpr (OfAngle<Row>::value && std::is_same<T, double>::value) {
         int64_t all = 1;
-        for (int i = 0; i < SIZE; i++) all &= int64_t(fabs(x[i]) <= formula::LARGEST_WIDE_ANGLE);
+        for (int i = 0; i < SIZE; i++) all &= int64_t(formula::is_ordinary_angle(x[i]));
         if (all) {
-            INDEPENDENT for (int i = 0; i < SIZE; i++) results[i] = Row::formula_of(formula::WideAngle(x[i]));
+            INDEPENDENT for (int i = 0; i < SIZE; i++) results[i] = Row::formula_of(formula::OrdinaryDouble(x[i]));
             return;
         }
     }
@@ -166,12 +177,13 @@ void binary_block_loop(const Run& run) {
     Blocks<T> x(run, 0), y(run, 1);
     block_loop<T>(run, 2, [&](int64_t start, T* results) {
         const T *a = x.at(start, run.n), *b = y.at(start, run.n);
-        if constexpr (OrdinaryPairs<Row>::exist && std::is_same<T, float>::value) {
-            int32_t all = 1;
-            for (int i = 0; i < Blocks<T>::SIZE; i++) all &= int32_t(OrdinaryPairs<Row>::fit(a[i], b[i]));
+        if constexpr (OrdinaryPairs<Row, T>::exist) {
+            using Whole = std::conditional_t<sizeof(T) == sizeof(int64_t), int64_t, int32_t>;
+            Whole all = 1;
+            for (int i = 0; i < Blocks<T>::SIZE; i++) all &= Whole(OrdinaryPairs<Row, T>::fit(a[i], b[i]));
             if (all) {
                 INDEPENDENT for (int i = 0; i < Blocks<T>::SIZE; i++) results[i] =
-                    Row::formula_of(formula::Ordinary(a[i]), formula::Ordinary(b[i]));
+                    Row::formula_of(formula::ordinary(a[i]), formula::ordinary(b[i]));
                 return;
             }
         }
