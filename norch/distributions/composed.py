@@ -39,8 +39,12 @@ class Independent(Distribution):
         super().__init__(shape[:kept], event, validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Independent:
+        made = self._get_checked_instance(Independent, _instance)
         inner = tuple(self._event_shape[: self.reinterpreted_batch_ndims])
-        return Independent(self.base_dist.expand((*batch_shape, *inner)), self.reinterpreted_batch_ndims, False)
+        base = self.base_dist.expand((*batch_shape, *inner))
+        Independent.__init__(made, base, self.reinterpreted_batch_ndims, validate_args=False)
+        made._validate_args = self._validate_args
+        return made
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
     mean = property(lambda self: self.base_dist.mean)
@@ -225,7 +229,10 @@ class MixtureSameFamily(Distribution):
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> MixtureSameFamily:
         count = self._mixture._num_events
         parts = self._mixture.expand(batch_shape), self._components.expand((*batch_shape, count))
-        return MixtureSameFamily(*parts, validate_args=False)
+        made = self._get_checked_instance(MixtureSameFamily, _instance)
+        MixtureSameFamily.__init__(made, *parts, validate_args=False)
+        made._validate_args = self._validate_args
+        return made
 
     mixture_distribution = property(lambda self: self._mixture, doc="The Categorical that chooses.")
     component_distribution = property(lambda self: self._components, doc="The distributions among which it chooses.")

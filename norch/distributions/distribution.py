@@ -78,7 +78,8 @@ class Distribution:
         """The distribution with its parameters expanded to a batch shape."""
         shape = Size(batch_shape)
         made = object.__new__(type(self))
-        made.__dict__.update({k: v for k, v in self.__dict__.items() if not _is_lazy(type(self), k)})
+        kept = {k: v for k, v in self.__dict__.items() if k in self.arg_constraints or not _is_lazy(type(self), k)}
+        made.__dict__.update(kept)
         for name in [*self.arg_constraints, *self._expanded()]:
             if name in made.__dict__:
                 value = made.__dict__[name]
@@ -243,4 +244,4 @@ class ExponentialFamily(Distribution):
 
 def _is_lazy(cls: type, name: str) -> bool:
     from_class = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), None)
-    return type(from_class).__name__ == "lazy_property" and name not in ("probs", "logits")
+    return type(from_class).__name__ == "lazy_property"

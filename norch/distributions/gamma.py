@@ -8,6 +8,7 @@ from typing import Any, Sequence
 from ..autograd.function import Function
 from ..autograd.mode import no_grad
 from ..functions.joining import stack
+from ..functions.promotion import finfo
 from ..functions.random import rand, randn
 from ..operation import check_tensor
 from ..tensor import Tensor
@@ -158,7 +159,8 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        return drawn / drawn.sum(-1, keepdim=True)
+        limits = finfo(drawn.dtype)  # no part is 0 or 1, where densities may be infinite
+        return (drawn / drawn.sum(-1, keepdim=True)).clamp(limits.tiny, 1 - limits.eps / 2)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)

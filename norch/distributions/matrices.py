@@ -83,6 +83,7 @@ class Wishart(ExponentialFamily):
         n = matrix.shape[-1]
         df = df if isinstance(df, Tensor) else plain_number(df, "Wishart")
         count = df if isinstance(df, Tensor) else tensor(df, dtype=matrix.dtype, device=matrix.device)
+        count = count if count.is_floating_point() else count.to(matrix.dtype)
         batch = tuple((count.detach() + matrix.detach().sum((-1, -2))).shape)
         self.df = count.expand(batch)
         self.__dict__[name] = matrix.expand(*batch, n, n)

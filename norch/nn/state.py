@@ -87,7 +87,8 @@ class ModuleState:
             if module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._hooks_of("after_state"):
-            destination = hook(self, destination, prefix, metadata) or destination
+            replaced = hook(self, destination, prefix, metadata)
+            destination = destination if replaced is None else replaced
         return destination
 
     def _own_state(self) -> dict[str, Tensor]:

@@ -169,3 +169,35 @@ def test_derivatives_of_gammas_of_a_large_concentration():
         slopes.append((concentration.grad.item() - 1) / ((draw.item() - a) / a + 1e-12))
     assert slopes[0] == pytest.approx(slopes[1], rel=1e-3)
     assert concentration.grad.item() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["covariance_matrix", "precision_matrix", "scale_tril"])
+@pytest.mark.parametrize("used", [False, True])
+def test_a_distribution_of_vectors_expands_with_the_matrix_it_was_given(name, used):
+    matrix = 4 * norch.eye(2)
+    for given in (
+        d.MultivariateNormal(norch.zeros(2), **{name: matrix}),
+        d.Wishart(norch.tensor([4]), **{name: matrix}),
+    ):
+        if used:
+            given.covariance_matrix  # noqa: B018  (which is kept once it was computed)
+        wide = given.expand([3, *given.batch_shape])
+        assert wide.sample().shape == (3, *given.batch_shape, *given.event_shape)
+        assert wide.covariance_matrix.shape[0] == 3
+        assert norch.allclose(wide.covariance_matrix[0], given.covariance_matrix)
+
+
+def test_a_subclass_expands_to_its_own_class():
+    class Own(d.Independent):
+        pass
+
+    own = Own(d.Normal(norch.zeros(2, 3), 1.0, validate_args=False), 1, validate_args=False)
+    wide = own.expand([4, 2])
+    assert type(wide) is Own and wide.batch_shape == (4, 2) and wide.sample().shape == (4, 2, 3)
+    assert wide._validate_args is False
+
+
+def test_draws_of_parts_are_neither_0_nor_1():
+    norch.manual_seed(0)
+    drawn = d.Beta(norch.tensor(0.01), norch.tensor(0.01)).sample([5000])
+    assert 0 < drawn.min() and drawn.max() < 1
