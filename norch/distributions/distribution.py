@@ -78,9 +78,11 @@ class Distribution:
         """The distribution with its parameters expanded to a batch shape."""
         shape = Size(batch_shape)
         made = object.__new__(type(self))
-        made.__dict__.update({k: v for k, v in self.__dict__.items() if not _is_lazy(type(self), k)})
-        for name in [*self.arg_constraints, *self._expanded()]:
-            if name in made.__dict__:
+        parameters = {*self.arg_constraints, *self._expanded()}
+        kept = {k: v for k, v in self.__dict__.items() if k in parameters or not _is_lazy(type(self), k)}
+        made.__dict__.update(kept)
+        for name in parameters:
+            if name in kept:
                 value = made.__dict__[name]
                 inner = value.shape[len(self.batch_shape) :] if isinstance(value, Tensor) else ()
                 made.__dict__[name] = value.expand(*shape, *inner) if isinstance(value, Tensor) else value
@@ -243,4 +245,4 @@ class ExponentialFamily(Distribution):
 
 def _is_lazy(cls: type, name: str) -> bool:
     from_class = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), None)
-    return type(from_class).__name__ == "lazy_property" and name not in ("probs", "logits")
+    return type(from_class).__name__ == "lazy_property"
