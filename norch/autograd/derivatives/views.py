@@ -256,13 +256,17 @@ class AsStridedBackward(Node):
         self.extent = max(_extent(*self.geometry), _extent(x.shape, self.x_strides, self.x_offset))
 
     def backward(self, gradient: Tensor) -> Gradients:
-        if _overlapping_axis(self.x_shape, self.x_strides) is not None:
-            raise RuntimeError("as_strided has no gradient for a tensor whose elements share memory (it was expanded)")
         memory = gradient.new_zeros(self.extent)
         with no_grad():
             _add_strided(memory, gradient, *self.geometry)
         memory = recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
-        return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
+        where = self.x_shape, self.x_strides, self.x_offset
+        if _overlapping_axis(self.x_shape, self.x_strides) is not None:  # elements that are one place share its gradient
+            with no_grad():
+                sharing = gradient.new_zeros(self.extent)
+                _add_strided(sharing, gradient.new_ones(self.x_shape), *where)
+            memory = memory / sharing.clamp_(min=1)
+        return [memory.as_strided(*where)]
 
 
 class UntrackedViewBackward(Node):

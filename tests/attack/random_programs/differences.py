@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS, OF_SURROUNDINGS
 from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
 from .execution import ends, run, unneeded, without
+from .outside import agrees_without_transforms
 from .questions import (
     as_float64,
     differs_as_float32,
@@ -267,6 +268,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "torch calls a custom operation with zeros for a gradient that is not there"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
         return "torch negates an unsigned target, which wraps around"
+    if agrees_without_transforms(lines):
+        return "torch's transforms refuse, or compute otherwise, what torch computes without them"
     for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS, *OF_SURROUNDINGS]:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason

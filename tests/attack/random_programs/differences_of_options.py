@@ -150,7 +150,6 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "(register a hook|retain_grad: this tensor) .*torch computes",
         REFUSED + "a hook of a view made without gradients",
     ),
-    (TRANSFORMED, "writes to what it is differentiated by.*torch computes", REFUSED + "writes to the argument"),
     (r"jac(fwd|rev)\(", "dtype", "a derivative has the dtype of the argument, also if it is 0"),
 ]
 
