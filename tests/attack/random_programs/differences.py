@@ -14,9 +14,12 @@ from .questions import (
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
+    digits_decide,
     eigenvalues_meet,
+    equal_weights_decide,
     gradients_meet,
     has_no_elements,
+    is_a_list,
     meets_infinity,
     norch_spreads_nan,
     on_an_edge,
@@ -268,6 +271,14 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "torch calls a custom operation with zeros for a gradient that is not there"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
         return "torch negates an unsigned target, which wraps around"
+    if re.search(r"prune\.", lines[-1]) and "elements" in found and equal_weights_decide(lines):
+        return "of equal weights any is pruned"
+    if re.search(r"^v\d+: ['\"]", found) and rounded_otherwise(lines) and digits_decide(lines, 1e-2 if "16" in whole else 1e-4):
+        return "a text shows the last digits of a number"
+    if re.search(r"Adam", lines[-1]) and meets_infinity(lines) and torch_spreads_nan(found, close):
+        return "with a first beta below 1/2 torch's lerp subtracts infinities"
+    if "use_reentrant=True" in lines[-1] and re.search(r"is_leaf|requires_grad", found) and is_a_list(lines):
+        return "a list that a custom operation returns holds its results; torch takes it for none"
     if agrees_without_transforms(lines):
         return "torch's transforms refuse, or compute otherwise, what torch computes without them"
     for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS, *OF_SURROUNDINGS]:

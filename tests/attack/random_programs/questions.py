@@ -311,3 +311,36 @@ def pairs_of(found: str) -> list[tuple[float, float]]:
         return []
     ours, theirs = (re.findall(r"-?[\d.]+(?:e[-+]\d+)?|-?inf|nan", text) for text in told.groups())
     return list(zip(map(float, ours), map(float, theirs)))
+
+
+def digits_decide(lines: Sequence[str], close: float) -> bool:
+    """Whether a text differs only in numbers that are close, and a tensor that it shows in its last digits."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    name = lines[-1].split(" ")[0]
+    texts = [str(world.get(name)).replace("norch", "torch") for world in (pair.ours, pair.theirs)]
+    number = r"-?\d+\.?\d*(?:e[-+]\d+)?"
+    ours, theirs = (re.findall(number, text) for text in texts)
+    words = [re.sub(rf"\s+|{number}", "", text) for text in texts]
+    alike = words[0] == words[1] and len(ours) == len(theirs)
+    return alike and all(math.isclose(float(x), float(y), rel_tol=close) for x, y in zip(ours, theirs))
+
+
+def equal_weights_decide(lines: Sequence[str]) -> bool:
+    """Whether nothing differs once the parameters of the modules that are pruned are no longer of equal size."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    names = [name for name in variables(lines[-1]) if isinstance(pair.theirs.get(name), torch.nn.Module)]
+    step = "p.data.add_(lib.linspace(0.001, 0.002, p.numel(), dtype=p.dtype).view(p.shape))"
+    changed = [f"[{step} for p in {name}.parameters() if p.is_floating_point()]" for name in names]
+    return bool(names) and run([*lines[:-1], *changed, lines[-1]]) is None
+
+
+def is_a_list(lines: Sequence[str]) -> bool:
+    """Whether the last statement gave a list in torch."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    return isinstance(pair.theirs.get(lines[-1].split(" ")[0]), list)
