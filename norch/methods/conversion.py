@@ -128,7 +128,8 @@ class ConversionMethods:
         >>> norch.ones(2).cuda().device if norch.cuda.is_available() else norch.device("cuda:0")
         device(type='cuda', index=0)
         """
-        return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+        is_index = isinstance(device, int) and not isinstance(device, bool)
+        return self.to(device="cuda" if device is None else f"cuda:{device}" if is_index else device)
 
     def type_as(self: Tensor, other: Tensor) -> Tensor:
         """This tensor, in its shape, in the dtype of another. Raises TypeError if that is not a tensor.

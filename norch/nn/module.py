@@ -449,7 +449,8 @@ class Module(Hookable, ModuleState):
 
     def cuda(self, device: int | str = "cuda") -> Self:
         """Move all parameters and buffers to a CUDA device, in place; returns self."""
-        return self.to(f"cuda:{device}" if isinstance(device, int) else device)
+        is_index = isinstance(device, int) and not isinstance(device, bool)
+        return self.to(device=f"cuda:{device}" if is_index else device)
 
     def share_memory(self) -> Self:
         """Move all parameters and buffers to memory that forked processes share; returns self."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import warnings
 
 import pytest
 
@@ -306,3 +307,24 @@ def test_a_size_that_a_function_returns_is_a_tuple_of_numbers():
     assert [value, tangent] == [[2, ()], [2, ()]]
     with pytest.raises(RuntimeError, match="int"):
         norch.func.jvp(lambda x: [x, x.shape], (norch.ones(2),), (norch.ones(2),))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_leaf_that_leaves_the_graph_in_a_function_gets_no_gradient(compiled):
+    def function(x):
+        y = x * 1
+        x.requires_grad_(False)
+        (y * y).sum().backward()
+
+    def refused(x):
+        x.requires_grad_(False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        call, other = (norch.compile(f) if compiled else f for f in (function, refused))
+        for _ in range(3):
+            x = norch.ones(1, requires_grad=True)
+            call(x)
+            assert x.grad is None and not x.requires_grad
+            with pytest.raises(RuntimeError, match="leaf"):
+                other(norch.ones(1, requires_grad=True) * 2)
