@@ -23,6 +23,7 @@ from .questions import (
     meets_infinity,
     norch_spreads_nan,
     on_an_edge,
+    operand_is_rounding,
     overlaps,
     pairs_of,
     permuted,
@@ -50,6 +51,7 @@ INFINITE = re.compile(r"-?\binf\b")
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|LowRank|Multivariate|Wishart")
+BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )True"
 CANCELLING = re.compile(
     r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
 )
@@ -192,6 +194,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if ".grad elements" in found and "create_graph" in whole and re.search(r"\bnorm\(", whole):
         if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
             return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
+    if "elements" in found and re.search(BY_FREQUENCY, whole) and re.search("create_graph|lib.func", whole):
+        if not run([re.sub(BY_FREQUENCY, r"\1False", line) for line in lines]):
+            return "torch's second derivative of an embedding forgets the frequencies: its own gradcheck fails"
     if "elements" in found and re.search(TAILED, whole):
         if not run([re.sub(TAILED, with_tail, line) for line in lines]):
             return "torch's ndtr and gelu have lost their digits far below 0"
@@ -227,7 +232,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     ):
         return "integers, and the eps of a loss, become float32, whose last digits differ"
     if "cholesky" in lines[-1] and re.search("computes, torch raises _LinAlg|_LinAlgError.*torch computes", found):
-        if pivot_is_rounding(lines):
+        if pivot_is_rounding(lines) or operand_is_rounding(lines):
             return "rounding decides whether a pivot is 0"
     if MATRIX.search(whole if derived or "_LinAlgError" in found else lines[-1]) and meets_infinity(lines):
         return "nothing is promised of a matrix that is not finite"

@@ -12,6 +12,8 @@ import torch
 
 from .execution import Pair, has_no_memory, run, variables
 
+NARROW = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
+
 
 def with_tail(call: re.Match[str]) -> str:
     """The same function of a normal distribution, with all digits."""
@@ -175,16 +177,33 @@ def as_float64(lines: Sequence[str]) -> list[str]:
     return [re.sub(r"\blib\.(float32|b?float16|u?int\d+|bool)\b", "lib.float64", line) for line in lines]
 
 
+def in_float64(line: str) -> str:
+    """The statement with float64 in the place of the floating dtypes of few digits."""
+    return NARROW.sub(lambda name: "lib.float64" if name[1] else ".double()", line)
+
+
+def operand_is_rounding(lines: Sequence[str]) -> bool:
+    """Whether an operand of the last statement is quite another one in float64."""
+    pair = Pair(torch, torch)
+    for line in lines[:-1]:
+        pair.step(line, in_float64(line))
+    for name in variables(lines[-1]):
+        x, wide = pair.theirs.get(name), pair.ours.get(name)
+        if isinstance(x, torch.Tensor) and isinstance(wide, torch.Tensor) and x.shape == wide.shape and x.numel():
+            if not torch.allclose(x.detach().double(), wide.detach().double(), 0.1, 1e-9, equal_nan=True):
+                return True
+    return False
+
+
 def torch_is_no_closer(lines: Sequence[str], found: str) -> bool:
     """Whether what differs is computed in few digits, and norch's are no farther from float64's result than torch's."""
     told = re.match(r"(?:at the end )?(v\d+): (?:\[(\d+)\] )?(\.grad )?elements", found)
-    narrow = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
-    if not told or not any(narrow.search(line) for line in lines):
+    if not told or not any(NARROW.search(line) for line in lines):
         return False
     pair, wide = Pair(), Pair(torch, torch)
     for line in lines:
         pair.step(line)
-        wide.step(re.sub(narrow, lambda name: "lib.float64" if name[1] else ".double()", line))
+        wide.step(in_float64(line))
     ours, theirs, true = (_part(world, told) for world in (pair.ours, pair.theirs, wide.theirs))
     if not len(ours) == len(theirs) == len(true):
         return False
