@@ -278,7 +278,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "torch negates an unsigned target, which wraps around"
     if re.search(r"prune\.", lines[-1]) and "elements" in found and equal_weights_decide(lines):
         return "of equal weights any is pruned"
-    if re.search(r"^v\d+: ['\"]", found) and rounded_otherwise(lines) and digits_decide(lines, 1e-2 if "16" in whole else 1e-4):
+    if re.search(r"^v\d+: ['\"]", found) and rounded_otherwise(lines) and digits_decide(lines):
         return "a text shows the last digits of a number"
     if re.search(r"Adam", lines[-1]) and meets_infinity(lines) and torch_spreads_nan(found, close):
         return "with a first beta below 1/2 torch's lerp subtracts infinities"
