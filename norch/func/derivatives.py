@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, Callable, Sequence
 
 from .._C import lib
-from ..autograd.derivatives.views import ReshapeBackward
 from ..autograd.engine import grad as gradients
 from ..autograd.in_place import view
 from ..autograd.mode import enable_grad, is_grad_enabled
+from ..autograd.node import Node
 from ..functions.joining import stack
 from ..operation import edge
 from ..tensor import Tensor
@@ -35,10 +35,14 @@ def _variables(tree: Any, name: str) -> tuple[Any, Tensors]:
     return tree_unflatten(made, spec), made
 
 
-class VariableBackward(ReshapeBackward):
+class VariableBackward(Node):
     """What a function is differentiated by: like a leaf it refuses writes, which would take it out of the graph."""
 
+    keeps_input = False
     refuses_writes = True
+
+    def backward(self, gradient: Tensor) -> Tensors:
+        return [gradient]
 
 
 def _variable(x: Tensor) -> Tensor:

@@ -309,9 +309,7 @@ def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> int | Non
     return None
 
 
-def _add_strided(
-    memory: Tensor, gradient: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int
-) -> None:
+def _add_strided(memory: Tensor, gradient: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int) -> None:
     """memory.as_strided(shape, strides, offset) += gradient, in which elements that share a place add up."""
     axis = _overlapping_axis(shape, strides)
     if axis is None:
