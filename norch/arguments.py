@@ -270,6 +270,11 @@ def broadcast_shapes(*shapes: Any, name: str = "broadcast_shapes") -> list[int]:
     return result
 
 
+def cuda_name(device: Any) -> Any:
+    """The name of a CUDA device that is given by its index; anything else as it is."""
+    return f"cuda:{device}" if isinstance(device, int) and not isinstance(device, bool) else device
+
+
 def destination(*args: Any, device: str | None = None, dtype: Any = None) -> tuple[str | None, dtype | None]:
     """The device and dtype that the arguments of `to` name; None for what they leave as it is."""
     for value in args:

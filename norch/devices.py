@@ -32,6 +32,8 @@ class device(str, GuardMethods):
             index, type = type, "cuda"
         if index is not None and not isinstance(type, str):
             raise TypeError(f"device: expected the name of a kind of device with the index {index}, got {shown(type)}")
+        if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
+            raise TypeError(f"device: expected an integer as the index, got {shown(index)}")
         if index is not None and ":" in str(type):
             raise RuntimeError(f'device: "{type}" has an index, and {index} was given too')
         name = type if index is None else f"{type}:{index}"

@@ -117,4 +117,4 @@ def _frequencies(
     if not kind.is_floating_point:
         raise RuntimeError(f"{name}: expected a floating dtype, got {kind}")
     result = (steps / (n * d)).to(kind) if n else steps.to(kind)
-    return into(out, leaf(result if device is None else result.to(device), requires_grad), name)
+    return into(out, leaf(result if device is None else result.to(device=device), requires_grad), name)

@@ -77,11 +77,12 @@ class Function:
             result = cls.forward(*args) if sets_up else cls.forward(ctx, *args)
             if sets_up:
                 cls.setup_context(ctx, args, result)
-        if isinstance(result, operation.Tensor):
-            return custom_results(ctx, args, [result], single=True)[0] if any(ctx.edges) else result
-        if isinstance(result, (tuple, list)) and any(ctx.edges):
-            return tuple(custom_results(ctx, args, result, single=False))
-        return result
+        single = isinstance(result, operation.Tensor)
+        if not single and not isinstance(result, (tuple, list)):
+            return result
+        outputs = [result] if single else result
+        made = custom_results(ctx, args, outputs, single) if any(ctx.edges) else [_apart(x) for x in outputs]
+        return made[0] if single else made if isinstance(result, list) else tuple(made)
 
     @staticmethod
     def backward(*gradients: Any, **_: Any) -> Any:  # checkers let any signature override this one
@@ -218,6 +219,7 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
     nodes: dict[int, Node] = {}
     for i, output in enumerate(outputs):
         if not isinstance(output, operation.Tensor) or _among(output, ctx._constant):
+            made[i] = _apart(output)
             continue
         if not output.is_floating_point():
             continue
@@ -233,6 +235,11 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
         record(made[i], target, edges)
     ctx._saved = [SavedTensor(t, nodes.get(id(t))) if isinstance(t, operation.Tensor) else t for t in ctx._saved]
     return made
+
+
+def _apart(x: Any) -> Any:
+    """A result that is in no graph: an argument that requires gradients becomes another tensor over its memory."""
+    return x.detach() if isinstance(x, operation.Tensor) and x.requires_grad else x
 
 
 def _among(tensor: object, tensors: Sequence[Any]) -> bool:

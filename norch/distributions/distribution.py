@@ -78,10 +78,11 @@ class Distribution:
         """The distribution with its parameters expanded to a batch shape."""
         shape = Size(batch_shape)
         made = object.__new__(type(self))
-        kept = {k: v for k, v in self.__dict__.items() if k in self.arg_constraints or not _is_lazy(type(self), k)}
+        parameters = {*self.arg_constraints, *self._expanded()}
+        kept = {k: v for k, v in self.__dict__.items() if k in parameters or not _is_lazy(type(self), k)}
         made.__dict__.update(kept)
-        for name in [*self.arg_constraints, *self._expanded()]:
-            if name in made.__dict__:
+        for name in parameters:
+            if name in kept:
                 value = made.__dict__[name]
                 inner = value.shape[len(self.batch_shape) :] if isinstance(value, Tensor) else ()
                 made.__dict__[name] = value.expand(*shape, *inner) if isinstance(value, Tensor) else value

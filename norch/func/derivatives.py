@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence
 
+from .._C import lib
 from ..autograd.engine import grad as gradients
+from ..autograd.in_place import view
 from ..autograd.mode import enable_grad, is_grad_enabled
+from ..autograd.node import Node
 from ..functions.joining import stack
 from ..operation import edge
 from ..tensor import Tensor
@@ -28,8 +31,22 @@ def _variables(tree: Any, name: str) -> tuple[Any, Tensors]:
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
             raise TypeError(f"{name}: expected tensors to differentiate by, got {type(leaf).__name__}")
-    made = [x.view(x.shape) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
+    made = [_variable(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
     return tree_unflatten(made, spec), made
+
+
+class VariableBackward(Node):
+    """What a function is differentiated by: like a leaf it refuses writes, which would take it out of the graph."""
+
+    keeps_input = False
+    refuses_writes = True
+
+    def backward(self, gradient: Tensor) -> Tensors:
+        return [gradient]
+
+
+def _variable(x: Tensor) -> Tensor:
+    return view(x, lib.alias_tensor(x._ptr), VariableBackward)
 
 
 def _released(results: Any, variables: Tensors, outer: bool) -> Any:
@@ -78,12 +95,9 @@ def _outputs(returned: Any, name: str) -> tuple[Tensors, Any]:
     return leaves, spec
 
 
-def _called(func: Function, args: Any, kwargs: Any, has_aux: bool, name: str, variables: Tensors) -> tuple[Any, Any]:
-    """(value, aux), of which aux is None without has_aux. Raises RuntimeError if a variable is written to."""
-    nodes = list(map(edge, variables))
+def _called(func: Function, args: Any, kwargs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
+    """(value, aux), of which aux is None without has_aux."""
     returned = func(*args, **kwargs)
-    if any(edge(x) is not node for x, node in zip(variables, nodes)):
-        raise RuntimeError(f"{name}: the function writes to what it is differentiated by; write to a clone of it")
     if not has_aux:
         return returned, None
     if not isinstance(returned, tuple) or len(returned) != 2:
@@ -125,7 +139,7 @@ def grad_and_value(func: Function, argnums: int | tuple[int, ...] = 0, has_aux: 
         outer = is_grad_enabled()
         with enable_grad():
             chosen, variables = _variables(_chosen(args, argnums, "grad"), "grad")
-            value, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "grad", variables)
+            value, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "grad")
             if not isinstance(value, Tensor) or value.numel() != 1 or value.ndim:
                 shape = list(value.shape) if isinstance(value, Tensor) else type(value).__name__
                 raise RuntimeError(f"grad: expected the function to return a scalar tensor, got {shape}")
@@ -169,7 +183,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     outer = is_grad_enabled()
     with enable_grad():
         values, variables = _variables(primals, "vjp")
-        returned, aux = _called(func, values, {}, has_aux, "vjp", variables)
+        returned, aux = _called(func, values, {}, has_aux, "vjp")
         outputs, spec = _outputs(returned, "vjp")
 
     def product(*cotangents: Any) -> Any:
@@ -204,7 +218,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     outer = is_grad_enabled()
     with enable_grad():
         values, variables = _variables(primals, "jvp")
-        returned, aux = _called(func, values, {}, has_aux, "jvp", variables)
+        returned, aux = _called(func, values, {}, has_aux, "jvp")
         outputs, spec = _outputs(returned, "jvp")
         tracked = [y for y in outputs if y.requires_grad]
         weights = [y.detach().zeros_like().requires_grad_() for y in tracked]
@@ -244,7 +258,7 @@ def jacrev(func: Function, argnums: int | tuple[int, ...] = 0, *, has_aux: bool 
         outer = is_grad_enabled()
         with enable_grad():
             chosen, variables = _variables(_chosen(args, argnums, "jacrev"), "jacrev")
-            returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "jacrev", variables)
+            returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "jacrev")
             outputs, spec = _outputs(returned, "jacrev")
             form = tree_flatten(chosen)[1]
             parts = [tree_unflatten(_jacobians(y, variables), form) for y in outputs]

@@ -241,9 +241,16 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if size < 0:
         raise RuntimeError(f"vander: expected a number of columns that is not negative, got {N}")
     x = x if x.is_floating_point() else x.long()
-    first = x.new_ones([x.shape[0], 1])
-    powers = cat([first, x.unsqueeze(1).expand(-1, size - 1).cumprod(1)], 1) if size > 1 else own(first[:, :size])
+    powers = powers_of(x, size)
     return powers if increasing else powers.flip(1)
+
+
+def powers_of(x: Tensor, count: int) -> Tensor:
+    """The powers 0, 1, ..., count - 1 of each element, in a new last dimension."""
+    first = x.new_ones([*x.shape, 1])
+    if count < 2:
+        return own(first[..., :count])
+    return cat([first, x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)], -1)
 
 
 # ---- Shapes that fit --------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ..autograd.in_place import after_write
 from ..autograd.mode import no_grad
 from ..given import warn
 from ..operation import check_tensor, mode
+from ..types import shown
 from .promotion import can_cast
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ def into(out: Out, result: Result, name: str) -> Result:
         return out  # type: ignore[return-value]
     parts = result if isinstance(result, tuple) else (result,)
     targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-    if len(targets) != len(parts):
-        raise TypeError(f"{name}: out has {len(targets)} tensors for {len(parts)} results")
+    if len(targets) != len(parts) or isinstance(out, (tuple, list)) != isinstance(result, tuple):
+        wanted = f"a tuple of {len(parts)} tensors" if isinstance(result, tuple) else "a Tensor"
+        raise TypeError(f"{name}: expected {wanted} as out, got {shown(out)}")
     for target, part in zip(targets, parts):
         _write(check_tensor(target, f"{name}: out"), part, name)
     if not isinstance(result, tuple):

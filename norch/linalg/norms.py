@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .._C import ShapeError
-from ..arguments import axes_of, axis_of, flags, whole
+from ..arguments import axes_of, axis_of, flags, one_size, whole
 from ..functions.creation import eye
-from ..functions.joining import stack
+from ..functions.joining import powers_of
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
 from ..methods.composed import norm_over
@@ -300,10 +300,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     if not y.is_floating_point():
         y = y.long()
     y = y if y.ndim else y.unsqueeze(0)
-    count = y.shape[-1] if N is None else N
+    count = y.shape[-1] if N is None else one_size(N, "linalg.vander")
     if count < 2:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, got {count}")
-    columns = [y.new_ones(list(y.shape))]
-    for _ in range(count - 1):
-        columns.append(columns[-1] * y)
-    return stack(columns, -1)
+    return powers_of(y, count)

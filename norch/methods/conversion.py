@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import _C, operation
 from .._C import lib, number
-from ..arguments import destination
+from ..arguments import cuda_name, destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
 from ..autograd.in_place import overwrite, write
 from ..functions.promotion import fitting
@@ -128,7 +128,7 @@ class ConversionMethods:
         >>> norch.ones(2).cuda().device if norch.cuda.is_available() else norch.device("cuda:0")
         device(type='cuda', index=0)
         """
-        return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+        return self.to(device=cuda_name("cuda" if device is None else device))
 
     def type_as(self: Tensor, other: Tensor) -> Tensor:
         """This tensor, in its shape, in the dtype of another. Raises TypeError if that is not a tensor.

@@ -234,9 +234,10 @@ class ElementaryMethods:
         tensor([-1.0986,  0.0000])
         """
         x = self if self.is_floating_point() else self.float()
-        if eps is not None and eps >= 0:
-            x = x.clamp(eps, 1.0 - eps)
-        return x._logit()
+        if eps is None or not eps >= 0:
+            return x._logit()
+        wide = x.float() if x.dtype.itemsize < 4 else x  # 1 - eps has few digits in 16 bits
+        return wide.clamp(eps, 1.0 - eps)._logit().to(x.dtype)
 
     def deg2rad(self: Tensor) -> Tensor:
         """Degrees in radians, element by element, in the shape of x; integers and bool become float32.
@@ -437,6 +438,6 @@ def _scale_of(decimals: int) -> Number:
 
 def _logit_into(x: Tensor, eps: float | None) -> Tensor | None:
     """The logit of floats in place."""
-    if eps is None or not x.is_floating_point():
-        return x._logit_() if eps is None else None
-    return x.clamp_(eps, 1.0 - eps)._logit_() if eps >= 0 else x._logit_()
+    if eps is None or (x.is_floating_point() and not eps >= 0):
+        return x._logit_()
+    return x.clamp_(eps, 1.0 - eps)._logit_() if x.is_floating_point() and x.dtype.itemsize >= 4 else None

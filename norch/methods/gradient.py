@@ -44,7 +44,8 @@ class GradientMethods:
     def requires_grad(self: Tensor, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool, got {shown(value)}")
-        if self._edge is not None and not self._edge.is_leaf:
+        node = self._edge and operation.asked(self)._edge
+        if node is not None and not node.is_leaf:
             if value:
                 return
             raise RuntimeError(
@@ -209,7 +210,8 @@ class GradientMethods:
         return self
 
     def _leave_graph(self: Tensor) -> None:
-        self._edge = None
+        for x in (self, operation.asked(self)) if self._edge is not None else ():
+            x._edge = None
         if self._views is not None:
             self._views.outlived = True
 

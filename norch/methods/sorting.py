@@ -225,7 +225,7 @@ def _median(name: str, how: int, x: Tensor, dim: int | None, keepdim: bool) -> T
         axis = axis_of(x, dim, name)
         return _picked(name, x, axis, keepdim, lib.order_statistic_tensor(x._ptr, axis, keepdim, how, 0))
     if x.numel == 0:
-        return x.new_full((), math.nan if x.is_floating_point() else 0)
+        return x.new_full((), math.nan, dtype=float64).to(x.dtype)
     elements = lib.flatten_tensor(x._ptr, 0, -1) or raise_error()
     value, _ = several(lib.order_statistic_tensor(elements, 0, False, how, 0))
     return recorded(value, ExtremumBackward, (x,), None, False)

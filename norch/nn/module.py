@@ -7,7 +7,7 @@ from inspect import isdatadescriptor
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
-from ..arguments import destination, flags
+from ..arguments import cuda_name, destination, flags
 from ..autograd import no_grad
 from ..functions.creation import empty_like
 from ..given import given
@@ -449,7 +449,7 @@ class Module(Hookable, ModuleState):
 
     def cuda(self, device: int | str = "cuda") -> Self:
         """Move all parameters and buffers to a CUDA device, in place; returns self."""
-        return self.to(f"cuda:{device}" if isinstance(device, int) else device)
+        return self.to(device=cuda_name(device))
 
     def share_memory(self) -> Self:
         """Move all parameters and buffers to memory that forked processes share; returns self."""

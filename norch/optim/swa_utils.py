@@ -129,7 +129,7 @@ class AveragedModel(Module):
             raise AssertionError("AveragedModel was given avg_fn and multi_avg_fn, expected at most one of them")
         self.module = copy.deepcopy(model)
         if device is not None:
-            self.module = self.module.to(device)
+            self.module = self.module.to(device=device)
         self.register_buffer("n_averaged", tensor(0, dtype=int64))
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
@@ -196,7 +196,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     model.train()
     for batch in loader:
         x = batch[0] if isinstance(batch, (list, tuple)) else batch
-        model(x if device is None else x.to(device))
+        model(x if device is None else x.to(device=device))
     for layer, momentum in zip(layers, before):
         layer.momentum = momentum
     model.train(training)

@@ -209,7 +209,7 @@ def made(
         raise ValueError(f"{name}: expected the layout norch.strided, got {layout}")
     result = linspace(1.0, 1.0, count, dtype=float64) if count < 2 else values()
     result = result.to(kind)
-    return leaf(result if device is None else result.to(device), requires_grad, pin_memory)
+    return leaf(result if device is None else result.to(device=device), requires_grad, pin_memory)
 
 
 def _cosines(name: str, size: int, factors: tuple[float, ...], sym: bool, options: dict[str, Any]) -> Tensor:

@@ -178,7 +178,7 @@ class SparseTensor:
         values = self._elements if dtype is None else self._elements.to(dtype=dtype)
         inner = self.shape[: self.sparse_dim()]
         zeros = values.new_zeros([math.prod(inner), *values.shape[1:]])
-        return zeros.index_add(0, self._keys(), values).reshape(self.shape)
+        return operation.own(zeros.index_add(0, self._keys(), values).reshape(self.shape))
 
     def to_sparse(self, *_: Any, **__: Any) -> SparseTensor:
         """This tensor."""

@@ -14,7 +14,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass, fields
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
-from ..types import shown
+from ..types import Size, shown
 
 Children = list[Any]
 Context = Any
@@ -32,6 +32,7 @@ class NodeDef(NamedTuple):
 SUPPORTED_NODES: dict[type, NodeDef] = {
     list: NodeDef(lambda tree: (tree, None), lambda children, _: children),
     tuple: NodeDef(lambda tree: (list(tree), None), lambda children, _: tuple(children)),
+    Size: NodeDef(lambda tree: (list(tree), None), lambda children, _: tuple(children)),  # whose numbers may be others
     dict: NodeDef(lambda tree: ([*tree.values()], [*tree]), lambda children, keys: dict(zip(keys, children))),
     OrderedDict: NodeDef(
         lambda tree: ([*tree.values()], [*tree]), lambda children, keys: OrderedDict(zip(keys, children))

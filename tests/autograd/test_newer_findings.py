@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import warnings
 
 import pytest
 
@@ -259,3 +260,71 @@ def test_adafactor_steps_a_scalar():
         results.append(float(w.sum()))
         assert w.dtype is norch.float32 and optimizer.state[w]["variance"].dtype is norch.float32
     assert results[0] == pytest.approx(results[1])
+
+
+def test_a_transform_refuses_a_write_to_its_argument_before_it_is_made():
+    for x in (norch.ones(2, 3, requires_grad=True) * 1, norch.ones(2, 3)):
+        for function in (norch.arcsin_, lambda x: x[0].zero_(), lambda x: x.t_()):
+            for transform in (norch.func.jacrev, norch.func.vmap, norch.func.grad):
+                derivative = norch.func.jacrev(function)
+                with pytest.raises(RuntimeError, match="leaf"):
+                    (derivative if transform is norch.func.jacrev else transform(derivative))(x)
+            assert (x == 1).all() and x.shape == (2, 3)
+
+
+def test_elements_that_are_one_place_of_memory_share_the_gradient_of_as_strided():
+    x = norch.tensor([1.0, 2.0, 3.0], dtype=norch.float64, requires_grad=True)
+    for function in (
+        lambda x: x[0].expand(2, 3).as_strided([1], [1]),
+        lambda x: x.expand(2, 3).as_strided([2, 2], [1, 1]),
+        lambda x: x.as_strided([2, 2], [1, 1]).as_strided([3], [1]),
+    ):
+        assert norch.autograd.gradcheck(function, (x,)) and norch.autograd.gradgradcheck(function, (x,))
+
+
+def test_a_custom_operation_that_returns_its_argument_makes_another_tensor():
+    class Same(norch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, constant=False):
+            if constant:
+                ctx.mark_non_differentiable(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient, None
+
+    x = norch.ones(2, requires_grad=True)
+    with norch.no_grad():
+        outside = Same.apply(x)
+    for y in (outside, Same.apply(x, True)):
+        assert y is not x and not y.requires_grad and y.data_ptr() == x.data_ptr() and x.requires_grad
+
+
+def test_a_size_that_a_function_returns_is_a_tuple_of_numbers():
+    x = norch.ones(())
+    value, tangent = norch.func.jvp(lambda x: [2 * x, x.shape], (x,), (x,))
+    assert [value, tangent] == [[2, ()], [2, ()]]
+    with pytest.raises(RuntimeError, match="int"):
+        norch.func.jvp(lambda x: [x, x.shape], (norch.ones(2),), (norch.ones(2),))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_leaf_that_leaves_the_graph_in_a_function_gets_no_gradient(compiled):
+    def function(x):
+        y = x * 1
+        x.requires_grad_(False)
+        (y * y).sum().backward()
+
+    def refused(x):
+        x.requires_grad_(False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        call, other = (norch.compile(f) if compiled else f for f in (function, refused))
+        for _ in range(3):
+            x = norch.ones(1, requires_grad=True)
+            call(x)
+            assert x.grad is None and not x.requires_grad
+            with pytest.raises(RuntimeError, match="leaf"):
+                other(norch.ones(1, requires_grad=True) * 2)

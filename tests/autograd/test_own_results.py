@@ -22,6 +22,7 @@ RESULTS = {
     "quantile": lambda: leaf(2, 2).quantile(0.5, 0),
     "rot90": lambda: leaf(2, 3).rot90(),
     "roll": lambda: leaf(2, 3).roll(1),
+    "to_dense": lambda: leaf(2, 2).to_sparse().to_dense(),
     "combinations": lambda: norch.combinations(leaf(3)),
 }
 

@@ -379,3 +379,9 @@ def test_linear_cross_entropy_is_linear_and_cross_entropy():
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call(tensor(X))
+
+
+def test_multilabel_soft_margin_of_a_target_of_more_dimensions():
+    """The classes are the input's last axis, counted from the front of what both broadcast to, as in PyTorch."""
+    loss = F.multilabel_soft_margin_loss(norch.ones(2), norch.ones(1, 2), -norch.ones(2))
+    close(loss, -0.15663084)

@@ -183,3 +183,8 @@ def test_what_programs_ask_of_recurrent_layers():
         gru(norch.ones(2, 1, 3).double())
     gru.reset_parameters()
     assert all(p.abs().max() <= 0.5 for p in gru.parameters())
+
+
+def test_as_many_lengths_as_sequences():
+    with pytest.raises(ValueError, match="1 lengths for a batch of 2"):
+        nn.utils.rnn.unpad_sequence(norch.ones(2, 3), norch.tensor([2]), batch_first=True)

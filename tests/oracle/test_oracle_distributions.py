@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -286,14 +287,17 @@ def test_without_checks():
     assert norch.distributions.Normal(0.0, -1.0, validate_args=False).scale.item() == -1.0
 
 
-@pytest.mark.parametrize("name", ["Normal", "Gamma", "Categorical", "Independent", "Bernoulli logits", "squashed"])
+# torch's GeneralizedPareto refuses its own float64 draws, and its Wishart warns of singular ones
+@pytest.mark.parametrize("name", [name for name in CASES if not re.match("Wishart|GeneralizedPareto", name)])
 def test_expand(name):
     shapes = []
     for library in (torch, norch):
         p = made(library, name, CASES[name][1])[0]
         q = p.expand((4, *p.batch_shape))
         shapes.append([tuple(q.batch_shape), tuple(q.event_shape), tuple(q.sample().shape)])
-        shapes[-1].append(tuple(q.log_prob(q.sample()).shape))
+        draw = q.sample()
+        np.testing.assert_allclose(q.log_prob(draw).tolist(), p.log_prob(draw).tolist(), rtol=1e-5)
+        shapes[-1].append(tuple(q.log_prob(draw).shape))
     assert shapes[0] == shapes[1]
 
 

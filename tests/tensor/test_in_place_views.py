@@ -97,3 +97,10 @@ def test_set_takes_the_memory_of_another():
     assert x.set_().shape == (0,)
     with pytest.raises(RuntimeError, match="float32.*int64"):
         x.set_(norch.arange(3))
+
+
+def test_an_empty_view_begins_where_its_slice_does():
+    x = norch.arange(6.0).reshape(2, 3)
+    parts = [x[2:1], x[:, 1:1], x[:, 5:], x.narrow(1, 2, 0), x.split([2, 0, 1], 1)[1]]
+    assert [part.storage_offset() for part in parts] == [6, 1, 3, 2, 2]
+    assert parts[3].as_strided_([2], [3]).tolist() == [2, 5]

@@ -185,3 +185,9 @@ def test_embeddings_move_rows_of_halves(device):
         table[1] = -1.0
         table[:, 2] += 0.5
     assert table.tolist()[:2] == [[0.0, 1.0, 2.5], [-1.0, -1.0, -0.5]]
+
+
+def test_the_bounds_of_logit_have_all_digits(device):
+    x = norch.tensor([0.0, 0.95], dtype=norch.float16, device=device)
+    for y in (x.logit(0.1), x.clone().logit_(0.1)):
+        assert y.tolist() == norch.tensor([-2.19722, 2.19722], dtype=norch.float16).tolist()

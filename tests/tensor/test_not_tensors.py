@@ -143,3 +143,27 @@ def test_the_walk_finds_an_accident():
 def test_the_error_says_what_was_expected(call):
     with pytest.raises(TypeError, match="expected a |missing"):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: norch.hann_window(2, device=True),
+        lambda: norch.fft.fftfreq(2, device=True),
+        lambda: norch.ones(2).cuda(True),
+        lambda: norch.nn.Linear(2, 2).cuda(True),
+        lambda: norch.device("cuda", 1.5),
+        lambda: norch.device("cuda", True),
+        lambda: norch.nn.functional.group_norm(norch.ones(2, 4), 2.0),
+        lambda: norch.nn.functional.group_norm(norch.ones(1, 0), 2**64),
+    ],
+)
+def test_what_is_no_device_and_no_number_is_refused(call):
+    with pytest.raises((TypeError, OverflowError, ValueError)):
+        call()
+
+
+def test_the_memory_of_a_long_vander_is_asked_for_at_once():
+    for call in (norch.vander, lambda x, n: norch.linalg.vander(x, N=n)):
+        with pytest.raises(MemoryError):
+            call(norch.ones(2), 2**50)

@@ -46,8 +46,11 @@ def test_several_results_are_written_into_a_tuple(device):
     assert result[0] is values and result.indices is indices
     assert_close(values, [[1.0, 5.0], [3.0, 7.0]])
     assert_close(indices, [[0, 1], [1, 0]], "int64")
-    with pytest.raises(TypeError, match="1 tensors for 2 results"):
+    with pytest.raises(TypeError, match="a tuple of 2 tensors"):
         norch.sort(x, 1, out=values)
+    for wrong in ([values], (values,)):
+        with pytest.raises(TypeError, match="a Tensor as out"):
+            norch.neg(x, out=wrong)
 
 
 def test_out_has_no_gradient():

@@ -260,12 +260,13 @@ class AsStridedBackward(Node):
         with no_grad():
             _add_strided(memory, gradient, *self.geometry)
         memory = recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
-        if _overlapping_axis(self.x_shape, self.x_strides) is not None:  # elements of x that share a place share it
-            places, count = (list(self.x_shape), list(self.x_strides), self.x_offset), gradient.new_zeros(self.extent)
+        where = self.x_shape, self.x_strides, self.x_offset
+        if _overlapping_axis(self.x_shape, self.x_strides) is not None:  # elements of one place share its gradient
             with no_grad():
-                _add_strided(count, gradient.new_ones(self.x_shape), *places)
-            memory = memory / count.clamp_(min=1)
-        return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
+                sharing = gradient.new_zeros(self.extent)
+                _add_strided(sharing, gradient.new_ones(self.x_shape), *where)
+            memory = memory / sharing.clamp_(min=1)
+        return [memory.as_strided(*where)]
 
 
 class UntrackedViewBackward(Node):
@@ -308,13 +309,13 @@ def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> int | Non
     return None
 
 
-def _add_strided(memory: Tensor, gradient: Tensor, shape: list[int], strides: list[int], offset: int) -> None:
+def _add_strided(memory: Tensor, gradient: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int) -> None:
     """memory.as_strided(shape, strides, offset) += gradient, in which elements that share a place add up."""
     axis = _overlapping_axis(shape, strides)
     if axis is None:
         memory.as_strided(shape, strides, offset).add_(gradient)
         return
-    sizes, steps = shape[:axis] + shape[axis + 1 :], strides[:axis] + strides[axis + 1 :]
+    sizes, steps = [*shape[:axis], *shape[axis + 1 :]], [*strides[:axis], *strides[axis + 1 :]]
     for i in range(shape[axis]):
         _add_strided(memory, gradient.select(axis, i), sizes, steps, offset + i * strides[axis])
 

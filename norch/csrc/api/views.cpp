@@ -327,7 +327,7 @@ Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count) {
                 from++;
             } else {
                 const int64_t first = bound(start, size), length = bound(stop, size) - first;
-                if (length > 0) offset += first * stride;
+                offset += first * stride;
                 put(length > 0 ? (length - 1) / step + 1 : 0, stride * step);
                 from++;
             }
@@ -352,7 +352,7 @@ Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_
             if (size < 0 || size > x.shape[at] - start)
                 fail(SHAPE_ERROR, "split: parts reach beyond {}, the size of axis {}", x.shape[at], at);
             if (sizes) shape[at] = size;
-            parts.push_back(view_of(x, shape, strides, ndim, x.offset + (size ? start * x.strides[at] : 0)).give());
+            parts.push_back(view_of(x, shape, strides, ndim, x.offset + start * x.strides[at]).give());
             start += size;
         }
     });
@@ -373,7 +373,7 @@ Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length
         view->shape[at] = length;
         view->strides[at] *= step;
         view->size = count_elements(view->shape, view->ndim);
-        if (length > 0) move_on(*view, start * tensor->strides[at]);
+        move_on(*view, start * tensor->strides[at]);
         return view;
     });
 }

@@ -330,8 +330,9 @@ def multilabel_soft_margin_loss(
     check_tensors("multilabel_soft_margin_loss", target)
     check_floats("multilabel_soft_margin_loss", input)
     loss = losses.bce_with_logits(input, target)
-    classes = input.shape[-1] if input.ndim else 1  # also of a target that broadcasts to more
-    return reduced((loss if weight is None else loss * weight).sum(-1) / classes, reduction)
+    classes = input.shape[-1] if input.ndim else 1
+    loss = loss if weight is None else loss * weight
+    return reduced(loss.sum(input.ndim - 1) / classes, reduction)  # PyTorch's axis, also for a target that has more
 
 
 def _check_classes(name: str, target: Tensor) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Sequence
 
 from ..._C import ShapeError, lib
-from ...arguments import flags, sizes_of
+from ...arguments import flags, one_size, sizes_of
 from ...autocasting import under_autocast
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
@@ -206,6 +206,7 @@ def group_norm(
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
     check_floats("group_norm", input)
+    num_groups = one_size(num_groups, "group_norm")
     if input.ndim < 2 or num_groups < 1 or input.shape[1] % num_groups:
         raise ShapeError(
             f"group_norm: input has shape {list(input.shape)}, expected [N, C, ...], C in {num_groups} groups"

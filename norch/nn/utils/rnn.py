@@ -295,11 +295,13 @@ def pad_sequence(
 
 @flags
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences [length, *] of a padded batch, whose lengths are [N].
+    """The sequences [length, *] of a padded batch, whose lengths are [N]. Raises ValueError for another number of them.
 
     >>> nn.utils.rnn.unpad_sequence(norch.tensor([[1, 2], [4, 0]]), norch.tensor([2, 1]), batch_first=True)
     [tensor([1, 2]), tensor([4])]
     """
     check_tensor(padded_sequences, "unpad_sequence"), check_tensor(lengths, "unpad_sequence: lengths")
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    if len(rows) != len(lengths):
+        raise ValueError(f"unpad_sequence: got {len(lengths)} lengths for a batch of {len(rows)} sequences")
     return [row[:length].clone() for row, length in zip(rows, lengths.tolist())]

@@ -20,6 +20,7 @@ KNOWN = [
         r"argument '(momentum|eps|driver|cudnn_enabled|output_padding)'",
         "an option that the call does not use",
     ),
+    ("accepted", "lp_pool1d", r"must be Tensor, not (torch.Size|tuple|list)", "a window of one size"),
     ("accepted", r"\.__\w+__$", "", "called by its name, an operator gives NotImplemented"),
     ("accepted", "", r"must be Tensor, not (float|int|bool|Lyingint)", "a number stands for a tensor of it"),
     ("accepted", "", r"must be torch.(device|dtype), not Tensor", "a module's `to` takes a tensor for its dtype"),

@@ -8,17 +8,22 @@ from collections.abc import Sequence
 from .differences_of_options import CAUSED_BY_OPTIONS, OF_OPTIONS, OF_SURROUNDINGS
 from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
 from .execution import ends, run, unneeded, without
+from .outside import agrees_without_transforms
 from .questions import (
     as_float64,
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
+    digits_decide,
     eigenvalues_meet,
+    equal_weights_decide,
     gradients_meet,
     has_no_elements,
+    is_a_list,
     meets_infinity,
     norch_spreads_nan,
     on_an_edge,
+    operand_is_rounding,
     overlaps,
     pairs_of,
     permuted,
@@ -46,6 +51,7 @@ INFINITE = re.compile(r"-?\binf\b")
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|LowRank|Multivariate|Wishart")
+BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )True"
 CANCELLING = re.compile(
     r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
 )
@@ -188,6 +194,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if ".grad elements" in found and "create_graph" in whole and re.search(r"\bnorm\(", whole):
         if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
             return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
+    if "elements" in found and re.search(BY_FREQUENCY, whole) and re.search("create_graph|lib.func", whole):
+        if not run([re.sub(BY_FREQUENCY, r"\1False", line) for line in lines]):
+            return "torch's second derivative of an embedding forgets the frequencies: its own gradcheck fails"
     if "elements" in found and re.search(TAILED, whole):
         if not run([re.sub(TAILED, with_tail, line) for line in lines]):
             return "torch's ndtr and gelu have lost their digits far below 0"
@@ -223,7 +232,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     ):
         return "integers, and the eps of a loss, become float32, whose last digits differ"
     if "cholesky" in lines[-1] and re.search("computes, torch raises _LinAlg|_LinAlgError.*torch computes", found):
-        if pivot_is_rounding(lines):
+        if pivot_is_rounding(lines) or operand_is_rounding(lines):
             return "rounding decides whether a pivot is 0"
     if MATRIX.search(whole if derived or "_LinAlgError" in found else lines[-1]) and meets_infinity(lines):
         return "nothing is promised of a matrix that is not finite"
@@ -267,6 +276,16 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "torch calls a custom operation with zeros for a gradient that is not there"
     if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
         return "torch negates an unsigned target, which wraps around"
+    if re.search(r"prune\.", lines[-1]) and "elements" in found and equal_weights_decide(lines):
+        return "of equal weights any is pruned"
+    if re.search(r"^v\d+: ['\"]", found) and rounded_otherwise(lines) and digits_decide(lines):
+        return "a text shows the last digits of a number"
+    if re.search(r"Adam", lines[-1]) and meets_infinity(lines) and torch_spreads_nan(found, close):
+        return "with a first beta below 1/2 torch's lerp subtracts infinities"
+    if "use_reentrant=True" in lines[-1] and re.search(r"is_leaf|requires_grad", found) and is_a_list(lines):
+        return "a list that a custom operation returns holds its results; torch takes it for none"
+    if agrees_without_transforms(lines):
+        return "torch's transforms refuse, or compute otherwise, what torch computes without them"
     for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS, *OF_SURROUNDINGS]:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason

@@ -12,6 +12,8 @@ import torch
 
 from .execution import Pair, has_no_memory, run, variables
 
+NARROW = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
+
 
 def with_tail(call: re.Match[str]) -> str:
     """The same function of a normal distribution, with all digits."""
@@ -175,16 +177,33 @@ def as_float64(lines: Sequence[str]) -> list[str]:
     return [re.sub(r"\blib\.(float32|b?float16|u?int\d+|bool)\b", "lib.float64", line) for line in lines]
 
 
+def in_float64(line: str) -> str:
+    """The statement with float64 in the place of the floating dtypes of few digits."""
+    return NARROW.sub(lambda name: "lib.float64" if name[1] else ".double()", line)
+
+
+def operand_is_rounding(lines: Sequence[str]) -> bool:
+    """Whether an operand of the last statement is quite another one in float64."""
+    pair = Pair(torch, torch)
+    for line in lines[:-1]:
+        pair.step(line, in_float64(line))
+    for name in variables(lines[-1]):
+        x, wide = pair.theirs.get(name), pair.ours.get(name)
+        if isinstance(x, torch.Tensor) and isinstance(wide, torch.Tensor) and x.shape == wide.shape and x.numel():
+            if not torch.allclose(x.detach().double(), wide.detach().double(), 0.1, 1e-9, equal_nan=True):
+                return True
+    return False
+
+
 def torch_is_no_closer(lines: Sequence[str], found: str) -> bool:
     """Whether what differs is computed in few digits, and norch's are no farther from float64's result than torch's."""
     told = re.match(r"(?:at the end )?(v\d+): (?:\[(\d+)\] )?(\.grad )?elements", found)
-    narrow = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
-    if not told or not any(narrow.search(line) for line in lines):
+    if not told or not any(NARROW.search(line) for line in lines):
         return False
     pair, wide = Pair(), Pair(torch, torch)
     for line in lines:
         pair.step(line)
-        wide.step(re.sub(narrow, lambda name: "lib.float64" if name[1] else ".double()", line))
+        wide.step(in_float64(line))
     ours, theirs, true = (_part(world, told) for world in (pair.ours, pair.theirs, wide.theirs))
     if not len(ours) == len(theirs) == len(true):
         return False
@@ -311,3 +330,37 @@ def pairs_of(found: str) -> list[tuple[float, float]]:
         return []
     ours, theirs = (re.findall(r"-?[\d.]+(?:e[-+]\d+)?|-?inf|nan", text) for text in told.groups())
     return list(zip(map(float, ours), map(float, theirs)))
+
+
+def digits_decide(lines: Sequence[str]) -> bool:
+    """Whether the text that the last statement gave differs only in numbers that are close."""
+    close = 1e-2 if any("float16" in line for line in lines) else 1e-4
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    name = lines[-1].split(" ")[0]
+    texts = [str(world.get(name)).replace("norch", "torch") for world in (pair.ours, pair.theirs)]
+    number = r"-?\d+\.?\d*(?:e[-+]\d+)?"
+    ours, theirs = (re.findall(number, text) for text in texts)
+    words = [re.sub(rf"\s+|{number}", "", text) for text in texts]
+    alike = words[0] == words[1] and len(ours) == len(theirs)
+    return alike and all(math.isclose(float(x), float(y), rel_tol=close) for x, y in zip(ours, theirs))
+
+
+def equal_weights_decide(lines: Sequence[str]) -> bool:
+    """Whether nothing differs once the parameters of the modules that are pruned are no longer of equal size."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    names = [name for name in variables(lines[-1]) if isinstance(pair.theirs.get(name), torch.nn.Module)]
+    step = "p.data.add_(lib.linspace(0.001, 0.002, p.numel(), dtype=p.dtype).view(p.shape))"
+    changed = [f"[{step} for p in {name}.parameters() if p.is_floating_point()]" for name in names]
+    return bool(names) and run([*lines[:-1], *changed, lines[-1]]) is None
+
+
+def is_a_list(lines: Sequence[str]) -> bool:
+    """Whether the last statement gave a list in torch."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    return isinstance(pair.theirs.get(lines[-1].split(" ")[0]), list)

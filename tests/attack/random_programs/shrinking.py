@@ -88,7 +88,7 @@ def _without(
 
 def _simpler(line: str) -> Iterator[str]:
     """The same statement with less in it."""
-    if data := re.search(r"lib\.tensor\((.*?), dtype", line):
+    if (data := re.search(r"lib\.tensor\((.*?), dtype", line)) and not variables(data[1]):
         for smaller in _smaller(eval(data[1], dict(NAMES))):
             yield line.replace(data[1], repr(smaller))
         if ", requires_grad=True" in line:
