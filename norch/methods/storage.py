@@ -296,10 +296,15 @@ class StorageMethods:
     def is_contiguous(self: Tensor, memory_format: memory_format | None = None) -> bool:
         """Whether the elements lie in row order without gaps, or in the order of a memory format.
 
+        False for `channels_last` and another rank.
+
         >>> norch.ones(2, 3).T.is_contiguous()
         False
         """
-        order = None if memory_format is None else order_of(memory_format, self.ndim, "is_contiguous")
+        rank = getattr(memory_format, "ndim", None)
+        if rank is not None and rank != self.ndim:
+            return False
+        order = order_of(memory_format, self.ndim, "is_contiguous")
         if order is not None:
             return self.detach().permute(order).is_contiguous()
         return bool(lib.is_in_row_order(self._ptr))
