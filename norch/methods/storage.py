@@ -119,6 +119,10 @@ class Storage:
         """A copy of the memory, which the copies of all tensors over it share again."""
         return Storage(self._elements().clone(), self.dtype, self._name)
 
+    def untyped(self) -> Storage:
+        """The same memory, as bytes."""
+        return storage_of(self._elements(), uint8, "Untyped")
+
     def __repr__(self) -> str:
         size, edge = len(self), formatting.options.edgeitems
         shown = self.tolist() if size <= formatting.options.threshold else self._edges(edge)
