@@ -169,7 +169,7 @@ for _room in [
 ]:
     __all__ += _room.__all__
 
-globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*globals()} - {*dir(Tensor)}})
+globals().update({name: _cast(globals()[name], name, __name__) for name in _AUTOCAST & {*globals()} - {*dir(Tensor)}})
 
 _LATER = set(
     """

@@ -89,8 +89,8 @@ def _wrap_methods() -> None:
 VARIABLE = 0x04 | 0x08  # a code has *args or **kwargs: inspect.CO_VARARGS and CO_VARKEYWORDS, without its slow import
 
 
-def under_autocast(function: F, name: str) -> F:
-    """The operation of this name, with operands in the dtype that an autocast gives it."""
+def under_autocast(function: F, name: str, home: str = "") -> F:
+    """The operation of this name, with operands in the dtype that an autocast gives it. Pickle finds it in `home`."""
 
     def cast(*args: Any, **options: Any) -> Any:
         before, given = mode.autocast, [*args, *options.values()]
@@ -118,6 +118,8 @@ def under_autocast(function: F, name: str) -> F:
     made = unary if arity == 1 else operator if arity == 2 and name.startswith("__") else chosen
     wrapped: Any = functools.wraps(function)(made)
     wrapped.casts = True
+    if home:
+        wrapped.__module__, wrapped.__qualname__ = home, name
     return wrapped
 
 

@@ -270,6 +270,14 @@ class Size(tuple[int, ...]):
     def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]  # a list is welcome, strings are not
         return Size(tuple(self) + tuple(other))
 
+    def __radd__(self, other: tuple[int, ...]) -> Size:
+        return Size(other + tuple(self))
+
+    def __mul__(self, count: SupportsIndex) -> Size:
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
     def numel(self) -> int:
         """The product of the sizes."""
         product = 1

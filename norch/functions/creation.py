@@ -76,6 +76,14 @@ def made(
     return leaf(into(out, result, name), requires_grad, pin_memory)
 
 
+def sequence(result: Tensor, name: str, *options: Any) -> Tensor:
+    """`made` of a vector, written into any `out` of as many elements, which keeps its shape, in row order."""
+    out = options[-1]
+    if isinstance(out, operation.Tensor) and out.numel == result.numel:
+        result = result.view(out.shape)
+    return made(result, name, *options)
+
+
 def floating(kind: DType | None, out: Tensor | None = None) -> dtype:
     """The dtype that is asked for; else that of `out`, or the default dtype."""
     if kind is None and out is not None:
@@ -364,7 +372,7 @@ def arange(
     if in_int64:
         first, hop = int(first), int(hop)  # they may be bools
     fill = lib.integer_arange_tensor if in_int64 else lib.arange_tensor
-    return made(wrap(fill(first, hop, *place)), "arange", requires_grad, pin_memory, layout, out)
+    return sequence(wrap(fill(first, hop, *place)), "arange", requires_grad, pin_memory, layout, out)
 
 
 def range_(
@@ -431,7 +439,7 @@ def linspace(
     """
     kind = floating(dtype, out)
     result = evenly_spaced(start, end, steps, kind, kind, device, "linspace")
-    return made(result, "linspace", requires_grad, pin_memory, layout, out)
+    return sequence(result, "linspace", requires_grad, pin_memory, layout, out)
 
 
 def evenly_spaced(

@@ -286,7 +286,7 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Grids of coordinates from vectors: grid k holds the elements of vector k along dimension k, repeated elsewhere.
 
     Vectors [m] and [n] give two grids [m, n], each of its vector's dtype. With indexing="xy" the first two dimensions
-    are swapped. Raises RuntimeError for another indexing, or if a tensor is not a vector.
+    are swapped. Raises RuntimeError for another indexing, and for others than vectors of one dtype.
 
     >>> rows, columns = norch.meshgrid(norch.arange(2), norch.arange(3))
     >>> rows
@@ -302,6 +302,8 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
     lines = [_padded(part, 1) for part in _sequence(given, "meshgrid")]
     if any(line.ndim != 1 for line in lines):
         raise RuntimeError(f"meshgrid: expected vectors, got shapes {[list(line.shape) for line in lines]}")
+    if len(kinds := {line.dtype for line in lines}) > 1:
+        raise RuntimeError(f"meshgrid: expected vectors of one dtype, got {sorted(map(str, kinds))}")
     swaps = indexing == "xy" and len(lines) > 1
     lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
     shape, last = [line.shape[0] for line in lines], lines.pop()

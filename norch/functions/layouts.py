@@ -10,7 +10,7 @@ from ..arguments import one_size, packed_list, plain_number, sizes_of
 from ..operation import wrap
 from ..packing import filled, uninitialized
 from ..types import DType, Operand, check_dtype, float64, int64, layout
-from .creation import evenly_spaced, floating, made, permuted_empty
+from .creation import evenly_spaced, floating, made, permuted_empty, sequence
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -130,7 +130,7 @@ def logspace(
     kind = floating(dtype, out)
     exponents = evenly_spaced(start, end, steps, kind, float64, device, "logspace")
     result = filled((), plain_number(base, "logspace"), float64, device) ** exponents
-    return made(result.to(kind), "logspace", requires_grad, pin_memory, layout, out)
+    return sequence(result.to(kind), "logspace", requires_grad, pin_memory, layout, out)
 
 
 def tril_indices(

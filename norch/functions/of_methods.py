@@ -18,6 +18,7 @@ from ..operation import check_tensor
 from ..prototypes import operations
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
+from ..types import float64
 from .creation import tensor
 from .out import Out, into, written
 from .promotion import result_type
@@ -112,7 +113,7 @@ def _function(name: str) -> Callable[..., Tensor]:
     count = 0 if code.co_flags & VARIABLE or code.co_kwonlyargcount or method.__defaults__ else code.co_argcount
     made = of_one if count == 1 else of_two if count == 2 and code.co_varnames[1] == "other" else of_any
     function: Any = functools.update_wrapper(made, method)
-    function.__qualname__ = name
+    function.__module__, function.__qualname__ = __name__, name  # where pickle finds it
     return cast(Callable[..., Tensor], function)
 
 
@@ -138,7 +139,8 @@ def _of_number(value: Any, name: str, *others: Any, **keywords: Any) -> Tensor:
     other = next((t for t in (*others, *keywords.values()) if isinstance(t, Tensor)), None)
     if other is None or not isinstance(value, (int, float)):
         return check_tensor(value, name)
-    return tensor(value, result_type(value, other), other.device)
+    kind = float64 if name == "float_power" else result_type(value, other)
+    return tensor(value, kind, other.device)
 
 
 def _row(name: str) -> str:

@@ -25,9 +25,10 @@ Result = TypeVar("Result")
 # These write into the dtype of their result alone, as in PyTorch; others into any that can hold it.
 _OWN_DTYPE = set(
     """
-amax amin aminmax argmax argmin bucketize cummax cummin gather histc histogram index_add index_copy index_reduce
-index_select isin kthvalue logcumsumexp masked_select mode msort multinomial nanquantile nonzero quantile renorm scatter
-scatter_add scatter_reduce searchsorted sort take take_along_dim topk
+amax amin aminmax arange argmax argmin bucketize cummax cummin empty eye full gather histc histogram index_add
+index_copy index_reduce index_select isin kthvalue linspace logcumsumexp logspace masked_select mode msort multinomial
+nanquantile nonzero ones quantile rand randint randn randperm range renorm scatter scatter_add scatter_reduce
+searchsorted sort take take_along_dim topk zeros
 """.split()
 )
 

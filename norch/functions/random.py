@@ -226,22 +226,22 @@ def normal(
 ) -> Tensor:
     """Normal numbers with a mean and std for each: tensors that broadcast to one shape, or numbers with a size.
 
-    Raises TypeError for numbers without a size or tensors with one, RuntimeError for a negative std or a dtype
-    that is not floating.
+    Raises TypeError for numbers without a size or tensors with dimensions and one, RuntimeError for a negative std or
+    a dtype that is not floating.
 
     >>> norch.normal(norch.tensor([1.0, 2.0]), 0.0)
     tensor([1., 2.])
     """
-    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+    given = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if size is not None or not given:
         if size is None:
             raise TypeError("normal: expected a size if mean and std are numbers")
+        if [t for t in given if t.ndim]:
+            raise TypeError("normal: a size goes with numbers; tensors have their own")
         place, bounds = place_of("normal", (size,), None, dtype, device, out), (mean, std)
         mean, std = (plain_number(value, "normal_") for value in bounds)
         result = wrap(lib.normal_tensor(*place, state_of(generator), mean, std))
         return into(out, leaf(result, requires_grad, pin_memory), "normal")
-    if size is not None:
-        raise TypeError("normal: a size goes with numbers; tensors have their own")
-    given = [t for t in (mean, std) if isinstance(t, Tensor)]
     if any(not t.is_floating_point() for t in given):
         raise RuntimeError(f"normal: expected a floating dtype, got {', '.join(str(t.dtype) for t in given)}")
     lowest = std if not isinstance(std, Tensor) else std.min().item() if std.numel else 0

@@ -135,15 +135,14 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     """
     if check_tensor(indices, "unravel_index").is_floating_point() or indices.dtype is bool_:
         raise TypeError(f"unravel_index: expected indices of an integer dtype, got {indices.dtype}")
-    sizes = (
-        sizes_of((shape,), "unravel_index") if isinstance(shape, int) else sizes_of((tuple(shape),), "unravel_index")
-    )
+    if isinstance(shape, operation.Tensor):
+        raise TypeError(f"unravel_index: expected an integer or a tuple of them as shape, got {shown(shape)}")
+    sizes = sizes_of((shape,) if isinstance(shape, int) else (tuple(shape),), "unravel_index")
     if any(size < 0 for size in sizes):
         raise ValueError(f"unravel_index: expected sizes that are not negative, got {sizes}")
     total = math.prod(sizes)
     if indices.numel and not (-total <= indices.min().item() and indices.max().item() < total):
         raise ValueError(f"unravel_index: an index is out of range for {total} elements")
-    indices = indices.long()
     indices = indices.long()
     rest, found = indices % total if indices.numel else indices, []
     for size in reversed(sizes):

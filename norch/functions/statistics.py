@@ -87,6 +87,7 @@ def std_mean(
 # ---- Integrals --------------------------------------------------------------------------------------------------
 
 
+@flags
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral of y along `dim` by the trapezoidal rule, at points `x` or points `dx` apart; `dim` goes away.
 
@@ -113,6 +114,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
 trapz = trapezoid
 
 
+@flags
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integrals of y along `dim`, whose size falls by one; shapes, dtypes and errors as for `trapezoid`.
 
@@ -160,6 +162,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dim: int) -> Tensor:
 # ---- Derivatives on grids ---------------------------------------------------------------------------------------
 
 
+@flags
 def gradient(
     input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:

@@ -20,7 +20,7 @@ __all__ = ["LinAlgError", *factorizations.__all__, *norms.__all__, *solving.__al
 
 if not TYPE_CHECKING:  # a type checker reads no computed names
     _cast = (_AUTOCAST & set(__all__)) - {"norm"}  # which calls the method
-    globals().update({name: _under_autocast(globals()[name], name) for name in _cast})
+    globals().update({name: _under_autocast(globals()[name], name, __name__) for name in _cast})
 
 
 def __dir__() -> list[str]:

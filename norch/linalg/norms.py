@@ -246,6 +246,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Out = None) -> Tensor:
     return into(out, result.squeeze(-1) if column else result, "linalg.multi_dot")
 
 
+@flags
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Out = None) -> Tensor:
     """The cross product of vectors of 3 elements along `dim`; shapes broadcast.
 
@@ -266,6 +267,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Out = None) -> Tensor:
     return into(out, check_tensor(input, "linalg.matmul").matmul(other), "linalg.matmul")
 
 
+@flags
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Out = None) -> Tensor:
     """The sums of products of vectors along `dim`; shapes broadcast. Raises ShapeError if they do not fit.
 

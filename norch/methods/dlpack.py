@@ -108,6 +108,8 @@ class DLPackMethods:
         if self._edge is not None:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         refuse_recording("memory is shared through DLPack")
+        if not isinstance(stream, (int, type(None))):
+            raise TypeError(f"__dlpack__: expected an integer or None as stream, got {shown(stream)}")
         source, own = self, self.__dlpack_device__()
         if stream not in (None, -1) and own[0] == _CPU:
             raise BufferError(f"__dlpack__: expected no stream for a tensor on the CPU, got {shown(stream)}")

@@ -235,7 +235,7 @@ def shared(data: Any) -> Tensor | None:
             if not isinstance(interface, dict):
                 raise TypeError(f"__array_interface__: expected a dict, got {shown(interface)}")
             return _over_array(data, interface) if interface.get("mask") is None else None
-        if hasattr(data, "__dlpack__"):
+        if hasattr(data, "__dlpack__") or type(data).__name__ == "PyCapsule":
             return from_dlpack(data)
         if isinstance(data, (list, tuple, int, float, str)):
             return None

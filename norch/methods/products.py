@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from .. import operation
 from .._C import Handle, ShapeError, lib, number
-from ..arguments import axis_of
+from ..arguments import axis_of, flags
 from ..autograd import functions as f
 from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, KronBackward, OuterBackward
 from ..autograd.in_place import write
@@ -86,6 +86,7 @@ class ProductMethods:
         result = wrap(lib.kron_tensor(self._ptr, check_tensor(other, "kron")._ptr))
         return recorded(result, KronBackward, (self, other))
 
+    @flags
     def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         """The cross product of the vectors of 3 elements along `dim`, without which the first of size 3 is it.
 

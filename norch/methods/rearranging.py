@@ -23,13 +23,16 @@ class RearrangingMethods:
     def flip(self: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
         """A copy, of the same shape and dtype, in which the given dimensions run backwards.
 
-        Raises IndexError for a dim out of range.
+        Raises IndexError for a dim out of range, TypeError without any.
 
         >>> norch.tensor([[1, 2], [3, 4]]).flip(0, 1)
         tensor([[4, 3],
                 [2, 1]])
         """
-        turned = sizes_of(chosen(axes, dims, "flip", "dims"), "flip")
+        given = chosen(axes, dims, "flip", "dims")
+        if not given:
+            raise TypeError("flip: expected dims, got none")
+        turned = sizes_of(given, "flip")
         ptr = lib.flipped_tensor(self._ptr, int64_array(turned), len(turned))
         return recorded(wrap(ptr), FlipBackward, (self,), turned)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Sequence, overload
 
 from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axes_of, axis_of, flag, one_axis
+from ..arguments import axes_of, axis_of, flag, flags, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..autograd.derivatives.statistics import DeviationBackward
@@ -312,6 +312,7 @@ class ReductionMethods:
         x, along = _as(dtype, self), one_axis("cumprod", dim, axis)
         return _as(dtype, recorded(wrap(lib.cumprod_tensor(x._ptr, along)), CumprodBackward, (x,), along))
 
+    @flags
     def cumsum_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
         """In place: the running sums of `cumsum`; shape and dtype stay. Raises IndexError for a dim out of range.
 
@@ -320,6 +321,7 @@ class ReductionMethods:
         """
         return self.copy_(self.cumsum(dim, dtype=_own_dtype("cumsum_", self, dtype)))
 
+    @flags
     def cumprod_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
         """In place: the running products of `cumprod`; shape and dtype stay. Raises IndexError for a dim out of range.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import _C, operation
 from .._C import addresses, lib, raise_error
-from ..arguments import axis_of, one_size, sizes_of
+from ..arguments import axis_of, flags, one_size, sizes_of
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import views
 from ..types import Sizes, int64
@@ -45,6 +45,7 @@ class SplittingMethods:
             raise RuntimeError(f"split: expected a size of at least 1, got {size}")
         return _parts(self, axis, _sizes_of(total, size))
 
+    @flags
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
 
@@ -95,6 +96,7 @@ class SplittingMethods:
             raise RuntimeError("split_with_sizes: expected at least one dimension, got a tensor of none")
         return _parts_of_sizes(self, axis, shape[axis], split_sizes, "split_with_sizes")
 
+    @flags
     def tensor_split(
         self: Tensor,
         indices_or_sections: Sizes | Tensor | None = None,

@@ -87,6 +87,7 @@ class StatisticsMethods:
         """
         return _running_extreme("cummin", self, one_axis("cummin", dim, axis), False)
 
+    @flags
     def logcumsumexp(self: Tensor, dim: int) -> Tensor:
         """log(cumsum(exp(x))) along `dim`, in which nothing overflows; in the shape and dtype of x.
 
@@ -165,7 +166,8 @@ class StatisticsMethods:
         >>> norch.tensor([1.0, 2.0, 1.0, 4.0]).histc(bins=3, min=1, max=4)
         tensor([2., 1., 1.])
         """
-        low, high = _range_of("histc", check_floating(self, "histc"), bins, (min, max), 1)
+        bounds = None if min == max else (min, max)
+        low, high = _range_of("histc", check_floating(self, "histc"), bins, bounds, 1)
         return wrap(lib.histc_tensor(self._ptr, one_size(bins, "histc"), low, high))
 
     @flags
@@ -253,6 +255,7 @@ class StatisticsMethods:
     # ---- Norms --------------------------------------------------------------------------------------------------
 
     @in_float32
+    @flags
     def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         """A copy in which each slice along `dim` whose p-norm is larger than `maxnorm` is scaled down to it.
 
@@ -270,6 +273,7 @@ class StatisticsMethods:
         result = wrap(lib.renorm_tensor(check_floating(self, "renorm")._ptr, axis, p, maxnorm))
         return recorded(result, RenormBackward, (self,), axis, p, float(maxnorm))
 
+    @flags
     def renorm_(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         """In place: slices along `dim` scaled down to `maxnorm`. Shape, dtype and errors as for `renorm`.
 
@@ -303,11 +307,9 @@ def _range_of(name: str, x: Tensor, bins: int, bounds: Sequence[float] | None, m
     if one_size(bins, name) < 1:
         raise RuntimeError(f"{name}: expected at least one bin, got {bins}")
     try:
-        low, high = bounds or (0, 0 if x.numel else 1)
+        low, high = bounds or ((x.min().item(), x.max().item()) if x.numel else (0, 1))
     except (TypeError, ValueError):
         raise TypeError(f"{name}: expected a range of two numbers, got {shown(bounds)}") from None
-    if low == high and x.numel:
-        low, high = x.min().item(), x.max().item()
     if low == high:
         low, high = low - margin, high + margin
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -344,6 +346,8 @@ def histogram_of(
         if isinstance(given, operation.Tensor):
             if given.dtype is not x.dtype:
                 raise RuntimeError(f"{name}: expected edges of the tensor's dtype {x.dtype}, got {given.dtype}")
+            if given.ndim != 1 or not given.numel:
+                raise RuntimeError(f"{name}: expected a vector of edges, got shape {list(given.shape)}")
             edges.append(given.detach())
             continue
         ends = None if bounds is None else bounds[2 * d : 2 * d + 2]

@@ -119,6 +119,10 @@ class Storage:
         """A copy of the memory, which the copies of all tensors over it share again."""
         return Storage(self._elements().clone(), self.dtype, self._name)
 
+    def untyped(self) -> Storage:
+        """The same memory, as bytes."""
+        return storage_of(self._elements(), uint8, "Untyped")
+
     def __repr__(self) -> str:
         size, edge = len(self), formatting.options.edgeitems
         shown = self.tolist() if size <= formatting.options.threshold else self._edges(edge)
@@ -296,10 +300,15 @@ class StorageMethods:
     def is_contiguous(self: Tensor, memory_format: memory_format | None = None) -> bool:
         """Whether the elements lie in row order without gaps, or in the order of a memory format.
 
+        False for `channels_last` and another rank.
+
         >>> norch.ones(2, 3).T.is_contiguous()
         False
         """
-        order = None if memory_format is None else order_of(memory_format, self.ndim, "is_contiguous")
+        rank = getattr(memory_format, "ndim", None)
+        if rank is not None and rank != self.ndim:
+            return False
+        order = order_of(memory_format, self.ndim, "is_contiguous")
         if order is not None:
             return self.detach().permute(order).is_contiguous()
         return bool(lib.is_in_row_order(self._ptr))

@@ -31,6 +31,7 @@ class ViewWriteMethods:
         """
         return _replaced(self, src, lambda x: x.diagonal(offset, dim1, dim2), "diagonal_scatter")
 
+    @flags
     def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
         """A copy in which one index of a dimension is `src`; of the same shape and dtype.
 
@@ -42,6 +43,7 @@ class ViewWriteMethods:
         """
         return _replaced(self, src, lambda x: x.select(dim, index), "select_scatter")
 
+    @flags
     def slice_scatter(
         self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
     ) -> Tensor:
@@ -74,6 +76,7 @@ class ViewWriteMethods:
         memory = _replaced(memory, src, lambda x: x.as_strided(size, stride, offset), "as_strided_scatter")
         return own(memory.as_strided(*form))
 
+    @flags
     def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
         """A copy of `length` indices of a dimension from `start` on; dtypes as for `narrow`.
 

@@ -362,7 +362,7 @@ def _deprecated(new: Any) -> Callable[..., Tensor]:
         warn(message, FutureWarning)
         return new(*args, **kwargs)
 
-    call.__name__ = old
+    call.__name__ = call.__qualname__ = old
     return call
 
 

@@ -186,6 +186,7 @@ def test_memory_formats():
     assert last.is_contiguous(memory_format=norch.channels_last) and not last.is_contiguous()
     assert last.contiguous(memory_format=norch.channels_last) is last
     assert x.is_contiguous(memory_format=norch.contiguous_format) and x.contiguous() is x
+    assert not x.is_contiguous(memory_format=norch.channels_last_3d)  # of another rank
     assert x.clone(memory_format=norch.preserve_format).stride() == x.stride()
     with pytest.raises(RuntimeError, match="4 dimensions"):
         norch.ones(2).clone(memory_format=norch.channels_last)

@@ -100,6 +100,7 @@ def test_options():
     assert norch.randint(5, (2,), out=norch.empty(2)).dtype is norch.float32
     assert norch.randint(high=1, size=(2,)).tolist() == norch.randint(1, size=[2]).tolist() == [0, 0]
     assert norch.normal(1.0, 0.0, size=(2,), dtype=norch.float64).tolist() == [1.0, 1.0]
+    assert norch.normal(norch.tensor(1.0), norch.tensor(0.0), (2,)).tolist() == [1.0, 1.0]
     assert norch.rand_like(out, generator=seeded()).equal(norch.rand_like(out, generator=seeded()))
     assert norch.zeros(3, dtype=norch.int64).random_(**{"from": 4, "to": 5}).tolist() == [4, 4, 4]
     assert norch.bernoulli(norch.zeros(2), 1.0).tolist() == [1.0, 1.0]

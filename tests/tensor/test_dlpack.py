@@ -205,6 +205,8 @@ def test_what_export_refuses():
         norch.ones(2, requires_grad=True).__dlpack__()
     with pytest.raises(BufferError, match="stream"):
         norch.ones(2).__dlpack__(stream=1)
+    with pytest.raises(TypeError, match="stream"):
+        norch.ones(2).__dlpack__(stream="main")
     with pytest.raises(BufferError, match=r"device \(1, 0\).*\(2, 0\)"):
         norch.ones(2).__dlpack__(dl_device=(2, 0))
     fixed = norch.frombuffer(bytes(4), dtype=norch.float32)

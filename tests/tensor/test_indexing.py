@@ -327,3 +327,16 @@ def test_where_takes_the_uint8_masks_of_old_programs(device):
     assert norch.where(mask, x, -1.0).tolist() == [-1.0, 1.0, 2.0] and x.where(mask, -x).tolist() == [0.0, 1.0, 2.0]
     with pytest.raises(RuntimeError, match="bool condition, got int64"):
         norch.where(mask.long(), x, x)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, index, y: x.scatter(1, index, y),
+        lambda x, index, y: x.scatter_add(1, index, y),
+        lambda x, index, y: x.scatter_reduce(1, index, y, "amax"),
+    ],
+)
+def test_an_empty_index_of_any_shape_writes_nothing(write, device):
+    x, y = norch.tensor([[1.0, 2.0]], device=device), norch.ones(2, 3, device=device)
+    assert write(x, norch.zeros(0, dtype=norch.int64, device=device), y).equal(x)

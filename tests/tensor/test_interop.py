@@ -356,3 +356,9 @@ def test_numpy_of_a_tensor_that_requires_gradients():
         norch.ones(2, requires_grad=True).numpy()
     with norch.no_grad():  # as in the forward of a custom operation
         assert norch.ones(2, requires_grad=True).__array_interface__["shape"] == (2,)
+
+
+def test_asarray_takes_a_capsule():
+    x = norch.ones(2)
+    norch.asarray(x.__dlpack__())[0] = 5
+    assert x.tolist() == [5.0, 1.0]

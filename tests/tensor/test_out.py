@@ -75,6 +75,7 @@ def test_a_number_in_place_of_the_first_tensor(device):
     assert_close(norch.pow(2, x), [2.0, 4.0])
     assert_close(norch.pow(2.5, whole), [2.5, 6.25])
     assert_close(norch.sub(1, whole), [0, -1], "int32")
+    assert norch.float_power(1.1, whole)[0].item() == norch.float_power(1.1, x)[0].item() == 1.1  # not by float32
     assert_close(norch.bitwise_and(3, other=whole), [1, 2], "int32")
     assert_close(norch.remainder(5, whole), [0, 1], "int32")
     with pytest.raises(TypeError, match="expected a Tensor"):
@@ -96,3 +97,19 @@ def test_what_a_kernel_writes_straight_into_out_follows_the_same_rules():
     flags = norch.zeros(2, 2, dtype=norch.bool)
     assert norch.lt(x, 2.5, out=flags).tolist() == [[True, True], [False, False]]
     assert norch.gt(x, x.T, out=norch.zeros(2, 2)).tolist() == [[0.0, 0.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("make", [norch.arange, lambda n, **o: norch.linspace(0, n - 1, n, **o)])
+def test_a_sequence_fills_an_out_of_as_many_elements_in_its_shape(make):
+    whole = norch.zeros(2, 3)
+    out = whole[:, 1:]
+    assert make(4, out=out) is out
+    assert whole.tolist() == [[0, 0, 1], [0, 2, 3]]
+    with pytest.raises(RuntimeError, match="int64.*float32"):
+        make(4, dtype=norch.int64, out=out)
+
+
+def test_powers_of_evenly_spaced_numbers_fill_an_out_in_its_shape():
+    assert norch.logspace(0, 3, 4, out=norch.zeros(2, 2)).tolist() == [[1, 10], [100, 1000]]
+    with pytest.raises(RuntimeError, match="int64.*float32"):
+        norch.zeros(2, dtype=norch.int64, out=norch.ones(2))

@@ -185,5 +185,28 @@ def test_fill_diagonal():
     assert norch.zeros(2, 2, 2).fill_diagonal_(1).sum() == 2
 
 
+def test_shapes_joined_and_repeated_are_shapes():
+    shape = norch.Size([2, 3])
+    joined = [shape + (4,), (4,) + shape, shape * 2, 2 * shape]
+    assert joined == [(2, 3, 4), (4, 2, 3), (2, 3, 2, 3), (2, 3, 2, 3)]
+    assert all(type(x) is norch.Size for x in joined)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, **o: x.logcumsumexp(**o),
+        lambda x, **o: norch.trapezoid(x, **o),
+        lambda x, **o: norch.stack(x.chunk(2, **o)),
+        lambda x, **o: norch.stack(x.tensor_split(2, **o)),
+        lambda x, **o: x.take_along_dim(norch.tensor([[0], [0]]), **o),
+        lambda x, **o: x.index_select(index=norch.tensor([0]), **o),
+    ],
+)
+def test_axis_is_another_name_of_dim(call):
+    x = norch.tensor([[1.0, 2.0], [3.0, 5.0]])
+    assert call(x, axis=1).equal(call(x, dim=1))
+
+
 def test_broadcast_shapes():
     assert norch.broadcast_shapes((2, 1), (3,), 1) == norch.Size([2, 3]) and norch.broadcast_shapes() == ()

@@ -338,6 +338,7 @@ def test_errors():
         (lambda: norch.randint(5), TypeError, "size"),
         (lambda: norch.randperm(-1), RuntimeError, "-1"),
         (lambda: norch.normal(0.0, 1.0), TypeError, "size"),
+        (lambda: norch.normal(norch.zeros(2), 1.0, (2,)), TypeError, "size"),
         (lambda: norch.zeros(1).expand(3).normal_(), RuntimeError, "expanded"),
     ]:
         with pytest.raises(error, match=text):

@@ -227,3 +227,9 @@ def test_a_deep_copy_has_what_the_tensor_was_given():
     y, gradient = copy.deepcopy([x, x.grad])
     assert y.words == ["a"] and y.words is not x.words and y.itself is y
     assert y.grad is gradient and gradient is not x.grad and gradient.tolist() == [3, 3] and y.requires_grad
+
+
+def test_a_storage_is_seen_as_bytes():
+    x = norch.ones(2)
+    seen = x.storage().untyped()
+    assert seen.nbytes() == len(seen) == 8 and seen.data_ptr() == x.data_ptr()

@@ -355,3 +355,10 @@ def test_old_names():
 
     assert same is BroadcastingList2 and _overload(len) is len
     assert BroadcastingList2[int] and Final and Optional
+
+
+@pytest.mark.parametrize("space", [norch, nn.functional, norch.linalg, norch.special, nn.init])
+def test_functions_are_pickled_by_their_names(space):
+    functions = [f for name, f in vars(space).items() if not name.startswith("_") and hasattr(f, "__code__")]
+    assert norch.tanh in functions or space is not norch
+    assert [f for f in functions if pickle.loads(pickle.dumps(f)) is not f] == []

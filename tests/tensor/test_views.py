@@ -198,6 +198,8 @@ ERRORS = {
     "diagonal of one axis": (lambda x: x.diagonal(0, 1, -1), RuntimeError, "the same"),
     "mT of a vector": (lambda x: x[0].mT, RuntimeError, "at least 2"),
     "flip twice": (lambda x: x.flip(0, 0), RuntimeError, "repeated"),
+    "flip nothing": (lambda x: x.flip(), TypeError, "dims"),
+    "meshgrid of two dtypes": (lambda x: norch.meshgrid(x[0], x[0].double()), RuntimeError, "one dtype"),
     "flip axis": (lambda x: x.flip(2), IndexError, "axis 2"),
     "roll": (lambda x: x.roll((1, 2), 0), RuntimeError, "as many shifts"),
     "repeat": (lambda x: x.repeat(2), RuntimeError, "each dimension"),

@@ -90,10 +90,10 @@ Tensor source_of(const Tensor& target, const Tensor& given, const Tensor& index,
     if ((kind & KIND) == ELEMENTS) {
         source = with_axis(given);
         const Tensor places = with_axis(index);
-        if (source.ndim != places.ndim)
+        if (index.size && source.ndim != places.ndim)
             fail(SHAPE_ERROR, "{}: index of shape {} and source of shape {} are not the same", name, shape_text(index),
                  shape_text(given));
-        for (int d = 0; d < places.ndim; d++)
+        for (int d = 0; index.size && d < places.ndim; d++)  // an empty index names nothing, whatever its shape
             if (places.shape[d] > source.shape[d])
                 fail(SHAPE_ERROR, "{}: index of shape {} is larger than the source of shape {}", name,
                      shape_text(index), shape_text(given));

@@ -42,7 +42,8 @@ if not TYPE_CHECKING:  # a type checker follows the lists of the files; it reads
     __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
     for _name in ("_batch_norm", "batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"):
         globals()[_name] = _input_in_float32(globals()[_name])
-    globals().update({name: _under_autocast(globals()[name], name) for name in _AUTOCAST & set(__all__)})
+        globals()[_name].__module__ = __name__  # where pickle finds it
+    globals().update({name: _under_autocast(globals()[name], name, __name__) for name in _AUTOCAST & set(__all__)})
 
 if not TYPE_CHECKING:  # (a checker knows what is missing)
     from ...missing import missing as _missing

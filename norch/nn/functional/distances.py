@@ -17,6 +17,7 @@ from .fused import fused_or
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
 
+@flags
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between x1 and x2 along `dim`: their product over both norms (or `eps`, if larger).
 
