@@ -98,6 +98,14 @@ def test_modules_hold_what_torch_s_hold():
     assert nn.Embedding.from_pretrained(given, False, 2).padding_idx == 2
 
 
+def test_a_table_of_integers_is_read_but_not_trained():
+    numbers = norch.tensor([[1, 2], [3, 4]])
+    read = nn.Embedding.from_pretrained(numbers)(norch.tensor([1, 0]))
+    assert read.tolist() == [[3, 4], [1, 2]] and read.dtype is norch.int64
+    with pytest.raises(RuntimeError, match="floating dtype"):
+        nn.Embedding.from_pretrained(numbers, freeze=False)
+
+
 @pytest.mark.parametrize(
     "call, error, words",
     [

@@ -50,7 +50,7 @@ class _Table(Module):
             return
         if tuple(check_tensor(weight, self.get_name()).shape) != sizes:
             raise ShapeError(f"{self.get_name()}: weight has shape {list(weight.shape)}, expected {list(sizes)}")
-        self.weight = Parameter(weight, requires_grad=not frozen)
+        self.weight = Parameter(weight, requires_grad=not frozen and weight.is_floating_point())
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, *args: Any, **options: Any) -> Self:
