@@ -78,7 +78,8 @@ Owned view_of(const Tensor& tensor, const int64_t* shape, const int64_t* strides
     v.storage->references++;
     v.writes = tensor.writes;
     if (v.writes) v.writes->references++;
-    v.data = v.storage->data ? static_cast<char*>(v.storage->data) + offset * item_size(v.dtype) : nullptr;
+    const int64_t first = size ? offset : 0;  // without elements it may lie beyond the memory, where no pointer may be
+    v.data = v.storage->data ? static_cast<char*>(v.storage->data) + first * item_size(v.dtype) : nullptr;
     return view;
 }
 

@@ -184,3 +184,11 @@ def test_the_loss_with_a_linear_of_its_own():
     expected = F.cross_entropy(loss.linear(x), target, reduction="sum", label_smoothing=0.1)
     close(loss(x, target), expected.item())
     assert [name for name, _ in loss.named_parameters()] == ["linear.weight", "linear.bias"]
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_the_last_offset_may_end_before_the_input_does(mode):
+    table, numbers = norch.arange(20.0).reshape(10, 2), norch.tensor([1, 2, 4, 5, 4, 3, 2, 9])
+    bags = F.embedding_bag(numbers, table, norch.tensor([0, 4, 6]), include_last_offset=True, mode=mode)
+    expected = F.embedding_bag(numbers[:6], table, norch.tensor([0, 4]), mode=mode)
+    assert bags.tolist() == expected.tolist()

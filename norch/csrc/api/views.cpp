@@ -1,5 +1,7 @@
 // Views: new shapes, strides and offsets over the same storage. Nothing here touches an element.
 
+#include <string.h>
+
 #include <vector>
 
 #include "api.h"
@@ -369,12 +371,10 @@ Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length
             (length > 0 && (length - 1) > (size - 1 - start) / step))
             fail(INDEX_ERROR, "slice: start {}, length {}, step {} do not lie within axis {} of size {}", start, length,
                  step, at, size);
-        Owned view = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
-        view->shape[at] = length;
-        view->strides[at] *= step;
-        view->size = count_elements(view->shape, view->ndim);
-        move_on(*view, start * tensor->strides[at]);
-        return view;
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        memcpy(shape, tensor->shape, sizeof shape), memcpy(strides, tensor->strides, sizeof strides);
+        shape[at] = length, strides[at] *= step;
+        return view_of(*tensor, shape, strides, tensor->ndim, tensor->offset + start * tensor->strides[at]);
     });
 }
 

@@ -126,12 +126,14 @@ def embedding_bag(
     of_one_size = input.ndim == 2 and offsets is None and padding_idx is None and input.shape[1] > 0
     starts = [] if of_one_size else _starts(input, offsets, include_last_offset)
     index = input.long().reshape(-1)
+    if starts and starts[-1] < len(index):  # the last offset ends before the input does
+        index = index[: starts[-1]]
     if max_norm is not None:
         _renormalize(weight, index, max_norm, norm_type)
     padding = None if padding_idx is None else check_padding_idx(padding_idx, weight.shape[0])
     rows = _rows(weight, index, None, scale_grad_by_freq)
     if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)
+        rows = rows * per_sample_weights.reshape(-1, 1)[: len(rows)]
 
     if of_one_size:
         bags = rows.reshape(*input.shape, -1)

@@ -115,13 +115,6 @@ DEPARTURES = [
         "no sizes are the shape (), which a tensor of one element can take",
     ),
     Departure(
-        "TypeError",
-        "RuntimeError",
-        r"^nn\.Linear\(3, 2, dtype=|^lib\.device\(.cpu., ",
-        "a string that names neither a device nor a dtype",
-        "it could have been a device",
-    ),
-    Departure(
         "RuntimeError ValueError",
         "TypeError",
         "invalid capsule|but got str|invalid literal|could not convert|Legacy autograd function|proj_size argument|"
