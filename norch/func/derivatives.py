@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, Callable, Sequence
 
 from .._C import lib
+from ..autograd.derivatives.views import VariableBackward
 from ..autograd.engine import grad as gradients
 from ..autograd.in_place import view
 from ..autograd.mode import enable_grad, is_grad_enabled
-from ..autograd.node import Node
 from ..functions.joining import stack
 from ..operation import edge
 from ..tensor import Tensor
@@ -33,16 +33,6 @@ def _variables(tree: Any, name: str) -> tuple[Any, Tensors]:
             raise TypeError(f"{name}: expected tensors to differentiate by, got {type(leaf).__name__}")
     made = [_variable(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
     return tree_unflatten(made, spec), made
-
-
-class VariableBackward(Node):
-    """What a function is differentiated by: like a leaf it refuses writes, which would take it out of the graph."""
-
-    keeps_input = False
-    refuses_writes = True
-
-    def backward(self, gradient: Tensor) -> Tensors:
-        return [gradient]
 
 
 def _variable(x: Tensor) -> Tensor:

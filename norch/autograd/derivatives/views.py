@@ -269,6 +269,16 @@ class AsStridedBackward(Node):
         return [memory.as_strided(*where)]
 
 
+class VariableBackward(Node):
+    """What a transform differentiates by: like a leaf it refuses writes, which would take it out of the graph."""
+
+    keeps_input = False
+    refuses_writes = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient]
+
+
 class UntrackedViewBackward(Node):
     """A view that no graph knows, whose base was written to in one: nobody can say what its gradient would be."""
 
