@@ -453,3 +453,22 @@ def test_more_schedulers_refuse(make, words):
 def test_a_chain_of_what_is_no_scheduler():
     with pytest.raises(TypeError, match="scheduler 0 is a str"):
         schedulers.ChainedScheduler({"a": 1})
+
+
+def test_chained_schedulers_take_their_turn_from_the_initial_rate():
+    def chained(optimizer):
+        rising = schedulers.LinearLR(optimizer, start_factor=0.1, total_iters=5)
+        return schedulers.ChainedScheduler([rising, schedulers.ConstantLR(optimizer, factor=0.1, total_iters=5)])
+
+    rates = []
+    for turns in (
+        lambda o: [chained(o), schedulers.ConstantLR(o, 0.5, 5)],
+        lambda o: [schedulers.ConstantLR(o, 0.5, 5), chained(o)],
+    ):
+        optimizer = norch.optim.SGD([norch.nn.Parameter([1.0])], lr=0.05)
+        scheduler = schedulers.SequentialLR(optimizer, turns(optimizer), milestones=[3])
+        for _ in range(5):
+            rates.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            scheduler.step()
+    assert rates == pytest.approx([0.0005, 0.0014, 0.0023, 0.025, 0.025, 0.025, 0.025, 0.025, 0.0005, 0.0014])

@@ -63,6 +63,10 @@ class LRScheduler:
         """Go back to epoch 0 and the initial rates."""
         for group in self.optimizer.param_groups:
             set_rate(group, group["initial_lr"])
+        self._begin()
+
+    def _begin(self) -> None:
+        """Go back to epoch 0, from the rates as they are."""
         self.last_epoch = -1
         self._start()
 

@@ -66,12 +66,11 @@ class SequentialLR(_Several):
         self.restart()  # each has set its own first rates: keep the first scheduler's
         self.last_epoch = last_epoch + 1
 
-    def restart(self) -> None:
-        """Go back to epoch 0 and the first scheduler."""
+    def _begin(self) -> None:
         self.last_epoch = 0
         for scheduler in self._schedulers:
             scheduler.last_epoch = -1
-        self._schedulers[0].restart()
+        self._schedulers[0]._begin()
         self._last_lr = self._schedulers[0].get_last_lr()
 
     def step(self) -> None:  # type: ignore[override]
@@ -110,6 +109,11 @@ class ChainedScheduler(_Several):
         check_schedulers(schedulers, shared)
         self.optimizer = shared
         self._schedulers = schedulers
+        self.last_epoch, self._last_lr = 0, self._rates()
+
+    def _begin(self) -> None:
+        for scheduler in self._schedulers:
+            scheduler._begin()
         self.last_epoch, self._last_lr = 0, self._rates()
 
     def step(self) -> None:  # type: ignore[override]
