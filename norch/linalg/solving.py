@@ -434,8 +434,8 @@ def det(A: Tensor, *, out: Out = None) -> Tensor:
 
     Raises ShapeError if A is not square, RuntimeError for another dtype than float32 and float64.
 
-    >>> norch.linalg.det(norch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    tensor(-2.)
+    >>> norch.linalg.det(norch.tensor([[2.0, 1.0], [4.0, 4.0]]))
+    tensor(4.)
     """
     x = check_matrices("linalg.det", A, square=True)
     if prefers_lapack(x):

@@ -69,8 +69,8 @@ class LinalgMethods:
     def det(self: Tensor) -> Tensor:
         """The determinants of square matrices: `norch.linalg.det`, in shapes, dtypes and errors too.
 
-        >>> norch.tensor([[1.0, 2.0], [3.0, 4.0]]).det()
-        tensor(-2.)
+        >>> norch.tensor([[2.0, 1.0], [4.0, 4.0]]).det()
+        tensor(4.)
         """
         return solving.det(self)
 
