@@ -217,7 +217,7 @@ def flags(function: Function) -> Function:
     def checked(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) <= first and not numbers:  # most often
             return function(*args)
-        for key, value in kwargs.items():
+        for key, value in kwargs.items() if named else ():
             if value is not True and value is not False and key in named:
                 check(args, key, value)
         if len(args) > first:

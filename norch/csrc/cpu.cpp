@@ -109,7 +109,8 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
         if (x.dtype == INT64) return walk<3>({&x, &y, &out}, 1, binary_loop<Row, int64_t>);
     for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
-        if constexpr ((RULE == REAL && IsLong<Row>::value) || OrdinaryPairs<Row, T>::exist || IsLongOf<Row, T>::value)
+        if constexpr ((RULE == REAL && IsLong<Row>::value) || OrdinaryPairs<Row, T>::exist ||
+                      IsLongPower<Row, T>::value)
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
         else
             walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);

@@ -27,7 +27,7 @@ def numpy_for(name: str) -> Any:
     return numpy
 
 
-SMALL = 24  # rows: so small a matrix is factored in less time than it takes to reach LAPACK
+SMALL = 16  # rows: so small matrices, one or a thousand, are eliminated as soon as LAPACK does it
 
 
 def prefers_lapack(x: Tensor) -> bool:

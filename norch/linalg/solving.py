@@ -410,9 +410,9 @@ def _solved_by_qr(a: Tensor, b: Tensor, rtol: float) -> Tensor | None:
     inverse = substituted(r, eye(columns, dtype=a.dtype, device=a.device).expand_as(r), True)
     # The norm of the inverse is at least the reciprocal of the smallest singular value of A.
     bound = rtol * inverse.square().sum((-2, -1)).sqrt()
-    if not bool((bound * r.square().sum((-2, -1)).sqrt() < 1).all()):
-        if not bool((bound * _largest_value(r) < 0.5).all()):
-            return None
+    is_full = (bound * r.square().sum((-2, -1)).sqrt() < 1).all() or (bound * _largest_value(r) < 0.5).all()
+    if not is_full:
+        return None
     formula = partial(FormulaBackward, lambda a, b: _inverted(a, False, None, rtol)[0] @ b, ())
     return recorded(inverse @ reflected[..., columns:], formula, (a, b))
 

@@ -232,9 +232,9 @@ class GradientMethods:
 
     @data.setter
     def data(self: Tensor, other: Tensor) -> None:
-        if self.requires_grad and not check_tensor(other, "data").is_floating_point():
+        if not check_tensor(other, "data").is_floating_point() and self.requires_grad:
             raise RuntimeError(f"data: a tensor that requires gradients has a floating dtype, got {other.dtype}")
-        handle = lib.data_tensor(check_tensor(other, "data")._ptr, self._ptr) or raise_error()
+        handle = lib.data_tensor(other._ptr, self._ptr) or raise_error()
         old, views = self._ptr, self._views
         # at once: neither an interrupt nor another thread finds a part of it
         vars(self).update(_ptr=handle, _shape=None, _base=None, _views=None)

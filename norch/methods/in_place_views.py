@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .. import _C
-from ..arguments import flags, packed, sizes_of
+from ..arguments import packed, sizes_of
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import become, check_writable, rebase
 from ..operation import check_tensor, mode
@@ -31,7 +31,6 @@ class InPlaceViewMethods:
         check_writable(self)
         rebase(self, node, edges, _C.write_clock.value)
 
-    @flags
     def unsqueeze_(self: Tensor, dim: int) -> Tensor:
         """In place: a dimension of size 1 at `dim`; otherwise as `unsqueeze`.
 
@@ -40,7 +39,6 @@ class InPlaceViewMethods:
         """
         return become(self, _C.lib.unsqueeze_tensor(self._ptr, dim), d.ReshapeBackward)
 
-    @flags
     def squeeze_(self: Tensor, dim: Dims = None) -> Tensor:
         """In place: without the dimensions of size 1, or those that `dim` names; otherwise as `squeeze`.
 

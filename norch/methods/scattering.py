@@ -105,7 +105,6 @@ class ScatteringMethods:
 
     # ---- Slices and single elements -----------------------------------------------------------------------------
 
-    @flags
     def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         """Write the slices of `source` to the slices along `dim` that a vector of indices names; the dtype stays.
 
@@ -118,7 +117,6 @@ class ScatteringMethods:
         of_slices(self, dim, index, source, REPLACE, "index_copy_", True)
         return self
 
-    @flags
     def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         """`index_copy_` into a copy.
 

@@ -95,7 +95,6 @@ class SelectionMethods:
         source = self.expand(with_size(shape, axis, self.shape[axis]))
         return read_by(source, places.expand(with_size(shape, axis, places.shape[axis])), axis, ELEMENTS | WRAPS)
 
-    @flags
     def scatter_(
         self: Tensor,
         dim: int,
@@ -117,7 +116,6 @@ class SelectionMethods:
         """
         return _scattered(self, dim, index, value if src is None else src, reduce, "scatter_", True)
 
-    @flags
     def scatter(
         self: Tensor,
         dim: int,
@@ -135,7 +133,6 @@ class SelectionMethods:
         """
         return _scattered(self, dim, index, value if src is None else src, reduce, "scatter", False)
 
-    @flags
     def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """`self[i][index[i][j]] += src[i][j]` for dim=1; if places repeat, everything is added.
 
@@ -146,7 +143,6 @@ class SelectionMethods:
         """
         return _scattered(self, dim, index, check_tensor(src, "scatter_add_"), "add", "scatter_add_", True)
 
-    @flags
     def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """`scatter_add_` into a copy.
 
@@ -157,7 +153,6 @@ class SelectionMethods:
 
     # ---- Along one dimension, whole slices ----------------------------------------------------------------------
 
-    @flags
     def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
         """The slices along `dim` that a vector of indices [n] names, as a copy: `self[:, index]` for dim=1.
 
@@ -176,7 +171,6 @@ class SelectionMethods:
             raise RuntimeError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
         return with_axis(self).index_select(axis, index).squeeze(0).clone()
 
-    @flags
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.
 
@@ -194,7 +188,6 @@ class SelectionMethods:
         write(target, backward, (filling,), lambda: place.write(target, filling, Combining.REPLACE))
         return self
 
-    @flags
     def index_fill(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """`index_fill_` into a copy.
 
@@ -206,7 +199,6 @@ class SelectionMethods:
             return self.clone().index_fill_(dim, index, value)
         return put(self, place, filling)
 
-    @flags
     def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
         """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
 
@@ -219,7 +211,6 @@ class SelectionMethods:
         of_slices(self, dim, index, scaled(source, alpha, "index_add_"), ADD, "index_add_", True)
         return self
 
-    @flags
     def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
         """`index_add_` into a copy.
 

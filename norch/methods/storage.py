@@ -305,10 +305,10 @@ class StorageMethods:
         >>> norch.ones(2, 3).T.is_contiguous()
         False
         """
-        rank = getattr(memory_format, "ndim", None)
-        if rank is not None and rank != self.ndim:
+        try:
+            order = order_of(memory_format, self.ndim, "is_contiguous")
+        except RuntimeError:  # another rank
             return False
-        order = order_of(memory_format, self.ndim, "is_contiguous")
         if order is not None:
             return self.detach().permute(order).is_contiguous()
         return bool(lib.is_in_row_order(self._ptr))

@@ -115,7 +115,7 @@ def test_without_numpy_the_error_says_what_to_install(monkeypatch):
     assert linalg.matrix_norm(norch.eye(2)).item() == pytest.approx(math.sqrt(2))
 
 
-@pytest.mark.parametrize("n", [1, 5, 24, 25, 40])  # around the size from which LAPACK takes over
+@pytest.mark.parametrize("n", [1, 5, 16, 17, 40])  # around the size from which LAPACK takes over
 def test_solutions_and_determinants_of_every_size(n):
     a = drawn(3, n, n) + 3 * norch.eye(n, dtype=norch.float64)
     one, b = norch.eye(n, dtype=norch.float64).expand(3, n, n), drawn(3, n, 2, seed=1)

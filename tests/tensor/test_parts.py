@@ -200,7 +200,6 @@ def test_shapes_joined_and_repeated_are_shapes():
         lambda x, **o: norch.stack(x.chunk(2, **o)),
         lambda x, **o: norch.stack(x.tensor_split(2, **o)),
         lambda x, **o: x.take_along_dim(norch.tensor([[0], [0]]), **o),
-        lambda x, **o: x.index_select(index=norch.tensor([0]), **o),
     ],
 )
 def test_axis_is_another_name_of_dim(call):

@@ -10,29 +10,24 @@ const double HALF_PI = 1.57079632679489661923, HALF_PI_LOW = 6.12323399573676603
 
 // ---- Angles ------------------------------------------------------------------------------------------------------
 
+// Of r in [-pi / 4, pi / 4] or a little outside, given s = r^2: sin(r) - r is r s times the one, cos(r) - 1 is s times
+// the other.
+HOST_DEVICE double sine_series(double s) {
+    return polynomial(
+        {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000}, s);
+}
+HOST_DEVICE double cosine_series(double s) {
+    return polynomial({-0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200,
+                       1.0 / 20922789888000},
+                      s);
+}
+
 struct SineAndCosine {
     double sine, cosine;
 };
-
-// of r in [-pi / 4, pi / 4] or a little outside
 HOST_DEVICE SineAndCosine sine_and_cosine(double r) {
     const double s = r * r;
-    double p = -1.0 / 1307674368000;
-    p = p * s + 1.0 / 6227020800;
-    p = p * s - 1.0 / 39916800;
-    p = p * s + 1.0 / 362880;
-    p = p * s - 1.0 / 5040;
-    p = p * s + 1.0 / 120;
-    p = p * s - 1.0 / 6;
-    double q = 1.0 / 20922789888000;
-    q = q * s - 1.0 / 87178291200;
-    q = q * s + 1.0 / 479001600;
-    q = q * s - 1.0 / 3628800;
-    q = q * s + 1.0 / 40320;
-    q = q * s - 1.0 / 720;
-    q = q * s + 1.0 / 24;
-    q = q * s - 0.5;
-    return {p * (s * r) + r, q * s + 1.0};
+    return {sine_series(s) * (s * r) + r, cosine_series(s) * s + 1.0};
 }
 
 // x = n pi / 2 + r + lost, for a double of at most a thousand in magnitude: beyond, 2 ULP need more digits of n pi / 2.
@@ -64,14 +59,7 @@ HOST_DEVICE double cos(OrdinaryDouble x) { return sine_of(x.value, 1); }
 HOST_DEVICE double tan(OrdinaryDouble x) {
     const ReducedAngle angle = reduced_angle(x.value);
     const double r = angle.r, s = r * r;
-    const double bend = polynomial({-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
-                                    -1.0 / 1307674368000},
-                                   s) *
-                        (s * r);
-    const double fall = polynomial({-0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
-                                    -1.0 / 87178291200, 1.0 / 20922789888000},
-                                   s) *
-                        s;
+    const double bend = sine_series(s) * (s * r), fall = cosine_series(s) * s;
     const double sine = r + bend, cosine = 1.0 + fall;
     const double sine_lost = (r - sine) + bend + angle.lost * cosine,
                  cosine_lost = (1.0 - cosine) + fall - angle.lost * sine;

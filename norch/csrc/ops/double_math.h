@@ -59,15 +59,8 @@ HOST_DEVICE double double_power_of_two(double n) {
 // u = f / (2 + f), where 2 u is f - f^2 / 2 + u f^2 / 2.
 HOST_DEVICE double log_bend(double f) {
     const double u = f / (2.0 + f), s = u * u, half = 0.5 * (f * f);
-    double p = 2.0 / 19;
-    p = p * s + 2.0 / 17;
-    p = p * s + 2.0 / 15;
-    p = p * s + 2.0 / 13;
-    p = p * s + 2.0 / 11;
-    p = p * s + 2.0 / 9;
-    p = p * s + 2.0 / 7;
-    p = p * s + 2.0 / 5;
-    p = p * s + 2.0 / 3;
+    const double p =
+        polynomial({2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19}, s);
     return u * (half + p * s) - half;
 }
 HOST_DEVICE double log_series(double f) { return f + log_bend(f); }  // f, which is exact, comes last
@@ -116,18 +109,9 @@ struct WideExponential {
     double first, second, rest;
 };
 HOST_DEVICE WideExponential wide_exponential(double n, double r, double lost) {
-    double p = 1.0 / 6227020800;
-    p = p * r + 1.0 / 479001600;
-    p = p * r + 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
+    const double p = polynomial({0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
+                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800},
+                                r);
     const double half = (n * 0.5 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
     return {double_power_of_two(half), double_power_of_two(n - half), (p * (r * r) + lost) + r};
 }

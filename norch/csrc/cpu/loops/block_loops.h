@@ -80,9 +80,6 @@ struct IsLong : std::true_type {};
     struct name##_row;  \
     template <>         \
     struct IsLong<name##_row> : std::false_type {};
-struct pow_row;  // not of integers; an exponent that repeats would leave the loop branches that stop vectors
-template <class Row, class T>
-using IsLongOf = std::bool_constant<std::is_same<Row, pow_row>::value && std::is_floating_point<T>::value>;
 BRIEF(sqrt)
 BRIEF(rsqrt)
 BRIEF(reciprocal)
@@ -101,6 +98,11 @@ BRIEF(hardswish)
 BRIEF(hardswish_backward)
 BRIEF(share)
 #undef BRIEF
+
+// And of the other rows pow of reals: an exponent that repeats would leave its loop branches that stop vectors.
+struct pow_row;
+template <class Row, class T>
+using IsLongPower = std::bool_constant<std::is_same<Row, pow_row>::value && std::is_floating_point<T>::value>;
 
 // An operand in blocks of SIZE contiguous elements: in place, or a copy if it repeats or is the shorter last block.
 template <class T>
