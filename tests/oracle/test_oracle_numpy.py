@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import ml_dtypes  # noqa: F401  (whose import tells NumPy of bfloat16)
 import numpy
 import pytest
 from arrays import DTYPES, REAL
