@@ -5,20 +5,28 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+from pathlib import Path
 
 import pytest
 
 from norch.utils.data import Dataset
 
 
+def open_files() -> dict[str, str]:
+    """This process's open files: what each descriptor is, where the system tells."""
+    gc.collect()
+    folder = Path("/proc/self/fd")
+    return {path.name: os.readlink(path) for path in folder.iterdir() if path.is_symlink()} if folder.is_dir() else {}
+
+
 @pytest.fixture(autouse=True)
 def no_stray_process():
-    """Every test leaves the processes and open files that it found."""
-    files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    """Every test leaves no process and no open file that it did not find."""
+    before = open_files()
     yield
-    gc.collect()
+    after = open_files()
     assert multiprocessing.active_children() == []
-    assert not files or len(os.listdir("/proc/self/fd")) == files
+    assert {name: what for name, what in after.items() if what != before.get(name)} == {}
 
 
 class Calls(Dataset):
