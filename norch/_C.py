@@ -59,6 +59,12 @@ class ShapeError(ValueError, RuntimeError):
     __module__ = "norch"  # its public place, which tracebacks show
 
 
+class LinAlgError(RuntimeError):
+    """A matrix is singular, not positive-definite, or an iteration does not converge."""
+
+    __module__ = "norch.linalg"
+
+
 LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
 # How csrc/api/builtins.cpp calls a letter for the type of a result or parameter.
@@ -160,6 +166,7 @@ _EXCEPTIONS = {
     4: RuntimeError,
     5: MemoryError,
     SHAPE_ERROR: ShapeError,
+    7: LinAlgError,
 }
 
 

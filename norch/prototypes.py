@@ -166,6 +166,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cholesky_tensor": (RESULTS, [TENSOR]),
     "geqrf_tensor": (RESULTS, [TENSOR]),
     "orgqr_tensor": (RESULT, [TENSOR, TENSOR, c_int64]),
+    "eigh_tensor": (RESULTS, [TENSOR, c_int32, c_int32]),
+    "svd_tensor": (RESULTS, [TENSOR, c_int32, c_int32]),
     "permutation_of_pivots": (RESULT, [TENSOR, c_int64, c_int32]),
     "triangle_places_tensor": (RESULT, [c_int64, c_int64, c_int64, c_int32]),
     "cross_tensor": (RESULT, [TENSOR, TENSOR, c_int64]),

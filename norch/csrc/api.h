@@ -287,6 +287,10 @@ API Results* cholesky_tensor(Tensor* tensor);
 // columns of the product of such reflections.
 API Results* geqrf_tensor(Tensor* tensor);
 API Tensor* orgqr_tensor(Tensor* tensor, Tensor* taus, int64_t columns);
+// Two results, of symmetric matrices on the CPU of which one triangle is read: eigenvalues, rising, and vectors, if wanted
+API Results* eigh_tensor(Tensor* tensor, int32_t upper, int32_t vectors);
+// Three results: U, the singular values, falling, and V^T; without vectors U and V^T are empty
+API Results* svd_tensor(Tensor* tensor, int32_t full, int32_t vectors);
 // The permutations [..., rows, rows] that such rows stand for.
 API Tensor* permutation_of_pivots(Tensor* pivots, int64_t rows, int32_t dtype);
 // The rows and columns [2, n], int64, of what is on and below (or above) a diagonal of a matrix.

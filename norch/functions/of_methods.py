@@ -92,6 +92,7 @@ __all__ = _ROWS + _NAMES + _IN_PLACE
 
 def _function(name: str) -> Callable[..., Tensor]:
     """The function of a method. Those with at most one operand more name it: to pass on `*args` takes twice as long."""
+    written_after = name not in WITHOUT_OUT and not any((name, others) in _KERNELS for others in range(3))
 
     def of_one(input: Any, *, out: Out = None) -> Tensor:
         if out is None and isinstance(input, Tensor):
@@ -104,8 +105,11 @@ def _function(name: str) -> Callable[..., Tensor]:
         return _otherwise(name, out, input, other)
 
     def of_any(input: Any, *args: Any, out: Out = None, **kwargs: Any) -> Tensor:
-        if out is None and isinstance(input, Tensor):
-            return getattr(Tensor, name)(input, *args, **kwargs)
+        if isinstance(input, Tensor):
+            if out is None:
+                return getattr(Tensor, name)(input, *args, **kwargs)
+            if written_after:
+                return into(out, getattr(Tensor, name)(input, *args, **kwargs), name)
         return _otherwise(name, out, input, *args, **kwargs)
 
     method = getattr(Tensor, name)

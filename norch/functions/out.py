@@ -57,11 +57,13 @@ def into(out: Out, result: Result, name: str) -> Result:
 
 def written(out: Any, kernel: Callable[..., int], *operands: Any) -> bool:
     """Let a kernel write into `out` what it makes of tensors. False if it cannot, or if there is a graph to follow."""
+    places = []
     for x in (out, *operands):
         if not isinstance(x, operation.Tensor) or (x._edge is not None and mode.enabled):
             return False
+        places.append(x._ptr)
     base = out._base
-    if (base is not None and base._edge is not None) or kernel(out._ptr, *[x._ptr for x in operands]):
+    if (base is not None and base._edge is not None) or kernel(*places):
         return False
     if base is not None or out._views is not None:
         after_write(out, 0)

@@ -12,7 +12,7 @@ from ..autocasting import NAMES as _AUTOCAST
 from ..autocasting import under_autocast as _under_autocast
 from . import factorizations, norms, solving
 from .factorizations import *  # noqa: F403
-from .lapack import LinAlgError
+from .._C import LinAlgError
 from .norms import *  # noqa: F403
 from .solving import *  # noqa: F403
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
-from .._C import ShapeError, lib
+from .._C import LinAlgError, ShapeError, lib
 from ..arguments import flags
 from ..autograd.derivatives import linalg as derivatives
 from ..autograd.derivatives.by_formula import FormulaBackward
@@ -15,7 +15,7 @@ from ..functions.out import Out, into
 from ..operation import check_tensor, own, recorded, several, wrap
 from ..return_types import printed
 from ..types import int32, shown
-from .lapack import LinAlgError, check_matrices, check_real, compute
+from .lapack import check_matrices, check_real, compute, prefers_lapack
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -168,7 +168,7 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Out = None) -> QR:
         return qr(x, out=out)
     whole, tau = on_host(lib.geqrf_tensor, x)
     size = rows if mode == "complete" else min(rows, columns)
-    r = whole[..., :size, :].triu()
+    r = (whole if size == rows else whole[..., :size, :]).triu()
     if mode == "r":
         result = [x.new_empty([0]), recorded(r, derivatives.NotUniqueBackward, (x,), "linalg.qr in mode 'r'")]
         return into(out, QR(*result), "linalg.qr")
@@ -181,8 +181,9 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Out = None) -> QR:
 
 def columns_of(x: Tensor, tau: Tensor, columns: int) -> Tensor:
     """The first columns of the product of reflections, outside of any graph."""
-    q = wrap(lib.orgqr_tensor(x.detach().to("cpu")._ptr, tau.detach().to("cpu")._ptr, columns))
-    return q.to(x.device)
+    if not x.is_cuda:
+        return wrap(lib.orgqr_tensor(x._ptr, tau._ptr, columns))
+    return columns_of(x.detach().to("cpu"), tau.detach().to("cpu"), columns).to(x.device)
 
 
 def householder_product(A: Tensor, tau: Tensor, *, out: Out = None) -> Tensor:
@@ -339,7 +340,10 @@ def eigh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Eigh:
     tensor([1., 3.])
     """
     x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
-    parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, triangle)), x)
+    if prefers_lapack(x):
+        parts: Sequence[Tensor] = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, triangle)), x)
+    else:
+        parts = on_host(lib.eigh_tensor, x, settings=(triangle == "U", True))
     return into(out, Eigh(*derivatives.factored(x, derivatives.EighBackward, parts)), "linalg.eigh")
 
 
@@ -360,7 +364,10 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Tensor:
     x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
     if x.requires_grad:
         return into(out, eigh(x, triangle).eigenvalues, "linalg.eigvalsh")
-    (values,) = compute("linalg.eigh", lambda np, a: np.linalg.eigvalsh(a, triangle), x)
+    if prefers_lapack(x):
+        (values,) = compute("linalg.eigh", lambda np, a: np.linalg.eigvalsh(a, triangle), x)
+    else:
+        values = on_host(lib.eigh_tensor, x, settings=(triangle == "U", False))[0]
     return into(out, values, "linalg.eigvalsh")
 
 
@@ -410,7 +417,10 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
     """
     x = check_matrices("linalg.svd", A)
     size = min(x.shape[-2:])
-    parts: Sequence[Tensor] = compute("linalg.svd", lambda np, a: _svd(np, a, full_matrices), x)
+    if prefers_lapack(x):
+        parts: Sequence[Tensor] = compute("linalg.svd", lambda np, a: _svd(np, a, full_matrices), x)
+    else:
+        parts = on_host(lib.svd_tensor, x, settings=(full_matrices, True))
     if x.requires_grad:
         u, s, vh = parts
         thin = [u[..., :size].clone(), s, vh[..., :size, :].clone()]
@@ -445,4 +455,8 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Out = None) -> Tensor:
     def values(np: Any, a: Any) -> Any:
         return np.linalg.svd(a, compute_uv=False) if np.isfinite(a).all() else _svd(np, a, False)[1]
 
-    return into(out, compute("linalg.svdvals", values, x)[0], "linalg.svdvals")
+    if prefers_lapack(x):
+        (found,) = compute("linalg.svdvals", values, x)
+    else:
+        found = on_host(lib.svd_tensor, x, settings=(False, False))[1]
+    return into(out, found, "linalg.svdvals")

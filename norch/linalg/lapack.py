@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable
 
-from .._C import ShapeError
+from .._C import LinAlgError, ShapeError
 from ..methods.interop import array_of, from_numpy
 from ..operation import check_tensor
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
-
-
-class LinAlgError(RuntimeError):
-    """A matrix is singular, not positive-definite, or an iteration does not converge."""
-
-    __module__ = "norch.linalg"
 
 
 def numpy_for(name: str) -> Any:
@@ -27,12 +21,12 @@ def numpy_for(name: str) -> Any:
     return numpy
 
 
-SMALL = 16  # rows: so small matrices, one or a thousand, are eliminated as soon as LAPACK does it
+SMALL = 16  # rows and columns: so small matrices, one or a thousand, norch solves as soon as LAPACK does
 
 
 def prefers_lapack(x: Tensor) -> bool:
-    """Whether matrices are so large that LAPACK is quicker than norch's own elimination, and NumPy is installed."""
-    if x.shape[-1] <= SMALL:
+    """Whether matrices are so large that LAPACK is quicker than norch's own methods, and NumPy is installed."""
+    if x.shape[-1] <= SMALL and x.shape[-2] <= SMALL:
         return False
     try:
         return bool(numpy_for("linalg"))

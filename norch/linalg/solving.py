@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 from .. import operation
-from .._C import ShapeError, lib
+from .._C import LinAlgError, ShapeError, lib
 from ..arguments import axes_of, broadcast_shapes, flags
 from ..autograd.derivatives import linalg as derivatives
 from ..autograd.derivatives.by_formula import FormulaBackward
@@ -19,7 +19,7 @@ from ..operation import check_tensor, own, recorded, wrap
 from ..return_types import printed
 from ..types import int64, shown
 from .factorizations import _no_failure, eigvalsh, lu_factor_ex, on_host, permutation_of, svd, svdvals
-from .lapack import LinAlgError, check_matrices, check_real, compute, prefers_lapack
+from .lapack import check_matrices, check_real, compute, prefers_lapack
 from .norms import matrix_norm
 
 if TYPE_CHECKING:
@@ -409,9 +409,8 @@ def _solved_by_qr(a: Tensor, b: Tensor, rtol: float) -> Tensor | None:
     r = reflected[..., :columns].triu()
     inverse = substituted(r, eye(columns, dtype=a.dtype, device=a.device).expand_as(r), True)
     # The norm of the inverse is at least the reciprocal of the smallest singular value of A.
-    bound = rtol * inverse.square().sum((-2, -1)).sqrt()
-    is_full = (bound * r.square().sum((-2, -1)).sqrt() < 1).all() or (bound * _largest_value(r) < 0.5).all()
-    if not is_full:
+    bound = rtol * inverse.norm(dim=(-2, -1))
+    if not ((bound * r.norm(dim=(-2, -1)) < 1).all() or (bound * _largest_value(r) < 0.5).all()):
         return None
     formula = partial(FormulaBackward, lambda a, b: _inverted(a, False, None, rtol)[0] @ b, ())
     return recorded(inverse @ reflected[..., columns:], formula, (a, b))

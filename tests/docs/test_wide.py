@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -64,10 +63,9 @@ def test_no_two_rows_have_one_place(wide):
 
 
 def test_every_small_row_runs(wide):
-    rows = [row for row in wide.wide_rows.ROWS if not row.large and not row.column.startswith("100x100")]
-    if find_spec("numpy") is None:  # whose LAPACK computes these
-        rows = [row for row in rows if not row.line.startswith("linalg ")]
-    for row in rows:
+    for row in wide.wide_rows.ROWS:
+        if row.large or row.column.startswith("100x100"):
+            continue
         try:
             exec(row.code, row.setup(NORCH))
         except Exception as error:

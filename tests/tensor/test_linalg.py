@@ -10,6 +10,7 @@ from compare import assert_close
 import norch
 from norch import linalg
 from norch.autograd import gradcheck, gradgradcheck
+from norch.linalg import factorizations
 
 
 def drawn(*shape, seed=0):
@@ -108,8 +109,9 @@ def test_without_numpy_the_error_says_what_to_install(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(ImportError, match="pip install numpy"):
-        linalg.eigh(norch.eye(2))
+        linalg.eig(norch.eye(2))
     a = norch.eye(40) * 2 + norch.ones(40, 40)  # above lapack.SMALL
+    assert linalg.eigvalsh(a)[-1].item() == pytest.approx(42) == linalg.svdvals(a)[0].item()
     assert (linalg.inv(a) @ a).allclose(norch.eye(40), atol=1e-5)
     assert linalg.slogdet(a).logabsdet.item() == pytest.approx(39 * math.log(2) + math.log(42), rel=1e-6)
     assert linalg.matrix_norm(norch.eye(2)).item() == pytest.approx(math.sqrt(2))
@@ -149,7 +151,6 @@ def test_qr_of_numbers_whose_squares_do_not_fit(scale):
 
 
 def test_least_squares_of_full_rank_and_almost_without_it():
-    pytest.importorskip("numpy")  # has the LAPACK that finds singular values
     a, b = drawn(2, 9, 4), drawn(2, 9, 3, seed=1)
     close(linalg.lstsq(a, b).solution, linalg.pinv(a) @ b)
     assert linalg.lstsq(a, b).rank.tolist() == [4, 4]
@@ -212,12 +213,7 @@ def test_triangular_solution(upper, unitriangular, size):
     close(y @ triangle, b.T.expand(2, 2, size))
 
 
-# ---- What NumPy's LAPACK computes ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def lapack():
-    pytest.importorskip("numpy")
+# ---- Factors, eigenvalues, singular values ----------------------------------------------------------------------------
 
 
 def unit(x):
@@ -225,7 +221,7 @@ def unit(x):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_inverse_and_solution(shape, lapack):
+def test_inverse_and_solution(shape):
     a = positive(*shape)
     close(linalg.inv(a) @ a, unit(a))
     close(linalg.inv_ex(a).inverse, a.inverse())
@@ -238,7 +234,7 @@ def test_inverse_and_solution(shape, lapack):
 
 
 @pytest.mark.parametrize("shape", TALL_AND_WIDE)
-def test_products_of_the_factors(shape, lapack):
+def test_products_of_the_factors(shape):
     a = drawn(*shape)
     for mode in ("reduced", "complete"):
         q, r = linalg.qr(a, mode)
@@ -258,23 +254,88 @@ def test_products_of_the_factors(shape, lapack):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_eigenvalues(shape, lapack):
+def test_eigenvalues(shape):
     a = symmetric(*shape)
     for read in ("L", "U"):
         values, vectors = linalg.eigh(a.tril() if read == "L" else a.triu(), read)
         close(a @ vectors, vectors * values.unsqueeze(-2))
     close(linalg.eigvalsh(a), values)
+    pytest.importorskip("numpy")  # whose LAPACK knows matrices that are not symmetric
     close(linalg.eigvals(a).sort().values, values)
     values, vectors = linalg.eig(a)
     close(a @ vectors, vectors * values.unsqueeze(-2))
 
 
-def test_complex_eigenvalues_are_refused(lapack):
+@pytest.fixture(params=[False, True], ids=["own", "LAPACK"])
+def large_by_lapack(request, monkeypatch):
+    """Factors of large matrices by norch's own methods, and by those of NumPy's LAPACK."""
+    if request.param:
+        pytest.importorskip("numpy")
+    else:
+        monkeypatch.setattr(factorizations, "prefers_lapack", lambda x: False)
+
+
+HARD = {
+    "ones": lambda m, n: norch.ones(m, n, dtype=norch.float64),
+    "zeros": lambda m, n: norch.zeros(m, n, dtype=norch.float64),
+    "of rank one": lambda m, n: drawn(m, 1) @ drawn(1, n),
+    "large": lambda m, n: drawn(m, n) * 1e300,
+    "small": lambda m, n: drawn(m, n) * 1e-300,
+    "of columns that vanish": lambda m, n: drawn(m, n) * norch.logspace(0, -200, n, dtype=norch.float64),
+    "of equal columns": lambda m, n: drawn(m, n).index_select(1, norch.zeros(n, dtype=norch.int64)),
+    "of a diagonal": lambda m, n: norch.eye(m, n, dtype=norch.float64) * norch.arange(n).remainder(3).sub(1),
+}
+
+
+@pytest.mark.parametrize("size", [(1, 1), (6, 6), (9, 4), (3, 7), (40, 20), (20, 40)], ids=str)
+@pytest.mark.parametrize("kind", HARD)
+def test_values_and_vectors_of_hard_matrices(kind, size, large_by_lapack):
+    a = HARD[kind](*size)
+    scale = a.abs().max().item() or 1.0
+    u, s, vh = linalg.svd(a)
+    k = min(size)
+    close(u.mT @ u, unit(u))
+    close(vh @ vh.mT, unit(vh))
+    close((u[:, :k] * (s / scale)) @ vh[:k], a / scale)
+    assert s.tolist() == sorted(s.tolist(), reverse=True) and k == len(s)
+    close(linalg.svdvals(a) / scale, s / scale)
+    square = a[:k, :k] / 2 + a[:k, :k].mT / 2
+    values, vectors = linalg.eigh(square)
+    close(vectors.mT @ vectors, unit(vectors))
+    close((square / scale) @ vectors, vectors * (values / scale))
+    close(linalg.eigvalsh(square) / scale, values / scale)
+
+
+@pytest.mark.parametrize("n", [3, 20])
+def test_values_of_what_is_not_finite(n, large_by_lapack):
+    a = norch.ones(2, n, n)
+    a[1, 0, 0] = math.inf
+    for values in (linalg.svdvals(a), linalg.svd(a).S, linalg.svd(a).U):
+        assert values[1].isnan().all() and values[0].isfinite().all()
+    a[1, 0, 0] = math.nan
+    for call in (linalg.svd, linalg.svdvals, linalg.eigh):
+        with pytest.raises(linalg.LinAlgError, match="converge"):
+            call(a)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 0, 3), (0, 3, 3), (0, 2, 0)], ids=str)
+def test_values_and_vectors_of_nothing(shape):
+    a = norch.zeros(*shape)
+    u, s, vh = linalg.svd(a)
+    assert s.shape == (*shape[:-2], min(shape[-2:])) == linalg.svdvals(a).shape
+    assert u.equal(unit(a.new_zeros(*shape[:-1], shape[-2])))
+    assert vh.equal(unit(a.new_zeros(*shape[:-2], shape[-1], shape[-1])))
+    if shape[-1] == shape[-2]:
+        assert linalg.eigh(a).eigenvalues.shape == shape[:-1] and linalg.eigh(a).eigenvectors.shape == shape
+
+
+def test_complex_eigenvalues_are_refused():
+    pytest.importorskip("numpy")
     with pytest.raises(RuntimeError, match="complex"):
         linalg.eigvals(norch.tensor([[0.0, -1.0], [1.0, 0.0]]))
 
 
-def test_determinants(lapack):
+def test_determinants():
     x = norch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [2.0, 4.0]]], dtype=norch.float64)
     assert_close(linalg.det(x), [-2.0, 0.0], "float64", atol=1e-15)
     sign, logarithm = x.slogdet()
@@ -283,7 +344,7 @@ def test_determinants(lapack):
     assert math.isnan(x[0].logdet().item())
 
 
-def test_least_squares(lapack):
+def test_least_squares():
     a, b = drawn(5, 3), drawn(5, 2)
     found = linalg.lstsq(a, b, driver="gelsd")
     close(a.mT @ (a @ found.solution), a.mT @ b)
@@ -295,7 +356,7 @@ def test_least_squares(lapack):
     close(linalg.lstsq(rank_one, b[:4]).solution, linalg.pinv(rank_one) @ b[:4])
 
 
-def test_norms_of_singular_values(lapack):
+def test_norms_of_singular_values():
     x = norch.tensor([[3.0, 0.0], [0.0, -4.0]])
     for order, expected in (("nuc", 7.0), (2, 4.0), (-2, 3.0)):
         assert_close(linalg.matrix_norm(x, order), expected, rtol=1e-6)
@@ -305,13 +366,13 @@ def test_norms_of_singular_values(lapack):
     assert linalg.cond(norch.zeros(2, 2), "fro").item() == math.inf
 
 
-def test_of_more_dimensions(lapack):
+def test_of_more_dimensions():
     a, b = drawn(2, 3, 6), drawn(2, 3)
     close(norch.tensordot(a, linalg.tensorsolve(a, b), 1), b)
     close(norch.tensordot(linalg.tensorinv(a), b, 2), linalg.tensorsolve(a, b))
 
 
-def test_what_is_refused(lapack):
+def test_what_is_refused():
     singular = norch.tensor([[1.0, 2.0], [2.0, 4.0]])
     for call in (lambda: linalg.inv(norch.zeros(2, 2)), lambda: linalg.solve(norch.zeros(2, 2), norch.ones(2))):
         with pytest.raises(linalg.LinAlgError, match="[Ss]ingular"):
@@ -372,13 +433,15 @@ DIFFERENTIABLE = {
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_gradients(name, lapack):
+def test_gradients(name):
+    if name == "eig":
+        pytest.importorskip("numpy")
     function, shapes = DIFFERENTIABLE[name]
     inputs = tuple(drawn(*shape, seed=seed).requires_grad_() for seed, shape in enumerate(shapes, 1))
     assert gradcheck(function, inputs) and gradgradcheck(function, inputs)
 
 
-def test_gradient_of_a_singular_determinant(lapack):
+def test_gradient_of_a_singular_determinant():
     """It is the matrix of cofactors."""
     x = norch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=norch.float64, requires_grad=True)
     linalg.det(x).backward()

@@ -9,6 +9,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/matrices.h"
 #include "dispatch.h"
 
 constexpr int64_t PANEL = 32;  // columns that are eliminated before the rest of the matrix is multiplied
@@ -78,21 +79,6 @@ static void factor(const Tensor& matrix, const Elimination<T>& steps) {
         const Owned product = taken(matmul_tensor(&left, &above));
         done(sub_into(&rest, &rest, product.tensor));
     }
-}
-
-// A copy of matrices in row order. Calls f(matrix, k) for each, a view of two dimensions.
-template <class F>
-static Owned for_each_matrix(const Tensor& x, F f) {
-    const int batch = x.ndim - 2;
-    Owned whole = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-    if (x.size == 0) return whole;
-    assign(x, *whole);
-    Tensor matrix = *whole;
-    const int64_t rows = x.shape[batch], columns = x.shape[batch + 1], count = x.size / (rows * columns);
-    matrix.ndim = 2, matrix.size = rows * columns;
-    matrix.shape[0] = rows, matrix.shape[1] = columns, matrix.strides[0] = columns, matrix.strides[1] = 1;
-    for (int64_t k = 0; k < count; k++, move_on(matrix, rows * columns)) f(matrix, k);
-    return whole;
 }
 
 Results* lu_tensor(Tensor* tensor, int32_t swaps) {
@@ -294,39 +280,6 @@ Results* cholesky_tensor(Tensor* tensor) {
 }
 
 // ---- QR, by Householder's reflections 1 - tau v v^T ------------------------------------------------------------------
-
-// The sum of x[i] * y[i], in as many sums as a vector has elements.
-template <class Sum, class T>
-static Sum dot(const T* x, const T* y, int64_t n) {
-    enum { SUMS = 8 };
-    Sum sums[SUMS] = {}, total = 0;
-    int64_t i = 0;
-    for (; i + SUMS <= n; i += SUMS)
-        for (int k = 0; k < SUMS; k++) sums[k] += Sum(x[i + k]) * Sum(y[i + k]);
-    for (; i < n; i++) total += Sum(x[i]) * Sum(y[i]);
-    for (Sum sum : sums) total += sum;
-    return total;
-}
-
-// Turns a column x[n] into the reflection that leaves only its first element: v, whose first element is 1, below that.
-template <class T>
-static T reflection_of(T* x, int64_t n) {
-    T largest = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (const T size = std::abs(x[i]); !(size <= largest)) largest = size;
-    if (largest == 0) return 0;
-    // No square may overflow or be lost.
-    using Limits = std::numeric_limits<T>;
-    static const T least = std::sqrt(Limits::min()) / Limits::epsilon();
-    const T most = std::max(largest, std::abs(x[0]));
-    const T up = most < least || most > 1 / least ? 1 / std::max(most, Limits::min()) : 1;
-    for (int64_t i = 0; i < n && up != 1; i++) x[i] *= up;
-    const T head = x[0], length = T(std::hypot(double(head), std::sqrt(dot<double>(x + 1, x + 1, n - 1)))),
-            corner = head > 0 ? -length : length, scale = 1 / (head - corner);
-    x[0] = corner / up;
-    for (int64_t i = 1; i < n; i++) x[i] *= scale;
-    return (corner - head) / corner;
-}
 
 // Columns first to last: v below the diagonal, where it is 1, and R on and above it.
 template <class T>

@@ -12,7 +12,8 @@ enum ErrorKind : int32_t {
     INDEX_ERROR,
     RUNTIME_ERROR,
     MEMORY_ERROR,
-    SHAPE_ERROR  // shapes that do not fit each other: a ValueError in the article, a RuntimeError in PyTorch; here both
+    SHAPE_ERROR,  // shapes that do not fit each other: a ValueError in the article, a RuntimeError in PyTorch; here both
+    LINALG_ERROR  // a matrix is singular, not positive-definite, or an iteration does not converge
 };
 
 struct Error : std::exception {
