@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._C import LinAlgError
 from ..autocasting import NAMES as _AUTOCAST
 from ..autocasting import under_autocast as _under_autocast
 from . import factorizations, norms, solving
 from .factorizations import *  # noqa: F403
-from .._C import LinAlgError
 from .norms import *  # noqa: F403
 from .solving import *  # noqa: F403
 

@@ -213,7 +213,7 @@ def test_triangular_solution(upper, unitriangular, size):
     close(y @ triangle, b.T.expand(2, 2, size))
 
 
-# ---- Factors, eigenvalues, singular values ----------------------------------------------------------------------------
+# ---- Factors, eigenvalues, singular values ---------------------------------------------------------------------------
 
 
 def unit(x):
