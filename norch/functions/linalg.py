@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..arguments import flags
 from ..linalg.factorizations import PLU, permutation_of
 from ..linalg.factorizations import qr as _qr
-from ..linalg.factorizations import svd as _svd
 from ..linalg.lapack import check_matrices
+from ..linalg.spectra import svd as _svd
 from ..operation import check_tensor
 from ..tensor import Tensor
 from .creation import eye

@@ -1,7 +1,7 @@
 """Linear algebra, as torch.linalg: factorizations, equations, norms and products of matrices, all in batches.
 
-NumPy's LAPACK computes eigenvalues and singular values, on the CPU, and large inverses and solutions faster than norch.
-Without NumPy the former raise ImportError.
+Where NumPy is installed, its LAPACK computes eigenvalues, singular values, inverses and solutions of large matrices
+faster than norch does. Without it, only `eig` and `eigvals` raise ImportError.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from .._C import LinAlgError
 from ..autocasting import NAMES as _AUTOCAST
 from ..autocasting import under_autocast as _under_autocast
-from . import factorizations, norms, solving
+from . import factorizations, norms, solving, spectra
 from .factorizations import *  # noqa: F403
 from .norms import *  # noqa: F403
 from .solving import *  # noqa: F403
+from .spectra import *  # noqa: F403
 
-__all__ = ["LinAlgError", *factorizations.__all__, *norms.__all__, *solving.__all__]
+__all__ = ["LinAlgError", *factorizations.__all__, *norms.__all__, *solving.__all__, *spectra.__all__]
 
 if not TYPE_CHECKING:  # a type checker reads no computed names
     _cast = (_AUTOCAST & set(__all__)) - {"norm"}  # which calls the method

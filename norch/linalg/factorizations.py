@@ -1,4 +1,4 @@
-"""Matrices as products: Cholesky, QR, LU, eigenvalues and eigenvectors, singular values and vectors."""
+"""Matrices as products of triangles and orthogonal matrices: Cholesky, QR, LU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..functions.out import Out, into
 from ..operation import check_tensor, own, recorded, several, wrap
 from ..return_types import printed
 from ..types import int32, shown
-from .lapack import check_matrices, check_real, compute, prefers_lapack
+from .lapack import check_matrices, check_real
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -23,35 +23,12 @@ if TYPE_CHECKING:
 __all__ = [
     "cholesky",
     "cholesky_ex",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
     "householder_product",
     "lu",
     "lu_factor",
     "lu_factor_ex",
     "qr",
-    "svd",
-    "svdvals",
 ]
-
-
-@printed("linalg_eigh")
-class Eigh(NamedTuple):
-    """What `eigh` and `eig` return."""
-
-    eigenvalues: Tensor
-    eigenvectors: Tensor
-
-
-@printed("linalg_svd")
-class Svd(NamedTuple):
-    """What `svd` returns."""
-
-    U: Tensor
-    S: Tensor
-    Vh: Tensor
 
 
 @printed("linalg_qr")
@@ -325,138 +302,3 @@ def permutation_of(pivots: Tensor, like: Tensor) -> Tensor:
         raise RuntimeError(f"linalg.lu: expected pivots of int32 for matrices of shape {list(like.shape)}, got {given}")
     permutation = wrap(lib.permutation_of_pivots(pivots.to("cpu")._ptr, rows, like.dtype.number))
     return permutation.to(like.device)
-
-
-# ---- Eigenvalues ------------------------------------------------------------------------------------------------
-
-
-def eigh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Eigh:
-    """The pair (eigenvalues, eigenvectors) of symmetric matrices [..., n, n]: [..., n] rising, and columns [..., n, n].
-
-    Only the lower triangle is read, or the upper one with UPLO="U". The gradient of vectors exists if no two values are
-    equal. Raises ShapeError if A is not square, RuntimeError for another dtype, ValueError for another UPLO.
-
-    >>> norch.linalg.eigh(norch.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
-    tensor([1., 3.])
-    """
-    x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
-    if prefers_lapack(x):
-        parts: Sequence[Tensor] = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, triangle)), x)
-    else:
-        parts = on_host(lib.eigh_tensor, x, settings=(triangle == "U", True))
-    return into(out, Eigh(*derivatives.factored(x, derivatives.EighBackward, parts)), "linalg.eigh")
-
-
-def _triangle_of(name: Any) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(name)}")
-    if name.upper() not in ("L", "U"):
-        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(name)}")
-    return name.upper()
-
-
-def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Tensor:
-    """The eigenvalues alone of symmetric matrices. Shapes, dtypes and errors as for `eigh`.
-
-    >>> norch.linalg.eigvalsh(norch.tensor([[2.0, 1.0], [1.0, 2.0]]))
-    tensor([1., 3.])
-    """
-    x, triangle = check_matrices("linalg.eigh", A, square=True), _triangle_of(UPLO)
-    if x.requires_grad:
-        return into(out, eigh(x, triangle).eigenvalues, "linalg.eigvalsh")
-    if prefers_lapack(x):
-        (values,) = compute("linalg.eigh", lambda np, a: np.linalg.eigvalsh(a, triangle), x)
-    else:
-        values = on_host(lib.eigh_tensor, x, settings=(triangle == "U", False))[0]
-    return into(out, values, "linalg.eigvalsh")
-
-
-def eig(A: Tensor, *, out: Out = None) -> Eigh:
-    """The pair (eigenvalues, eigenvectors) of square matrices [..., n, n] whose eigenvalues are real.
-
-    norch has no complex numbers: raises RuntimeError if a value is complex, and for another dtype than float32 and
-    float64, ShapeError if A is not square. (PyTorch's results are always complex.)
-
-    >>> norch.linalg.eig(norch.tensor([[2.0, 0.0], [1.0, 3.0]])).eigenvalues
-    tensor([3., 2.])
-    """
-    x = check_matrices("linalg.eig", A, square=True)
-
-    def real(np: Any, a: Any) -> Any:
-        found = tuple(np.linalg.eig(a))
-        if any(np.iscomplexobj(part) and np.any(part.imag) for part in found):
-            raise RuntimeError("linalg.eig: an eigenvalue is complex, and norch has no complex numbers")
-        return [part.real for part in found]
-
-    parts = compute("linalg.eig", real, x)
-    return into(out, Eigh(*derivatives.factored(x, derivatives.EigBackward, parts)), "linalg.eig")
-
-
-def eigvals(A: Tensor, *, out: Out = None) -> Tensor:
-    """The eigenvalues alone of square matrices, which must be real. Shapes, dtypes and errors as for `eig`.
-
-    >>> norch.linalg.eigvals(norch.tensor([[2.0, 0.0], [1.0, 3.0]]))
-    tensor([3., 2.])
-    """
-    return into(out, eig(A).eigenvalues, "linalg.eigvals")
-
-
-# ---- Singular values --------------------------------------------------------------------------------------------
-
-
-@flags
-def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Out = None) -> Svd:
-    """The triple (U, S, Vh) with A = U diag(S) Vh: orthogonal matrices, and singular values [..., k] that fall.
-
-    Of A [..., m, n] and k = min(m, n) U is [m, m] and Vh [n, n]; [m, k] and [k, n] without `full_matrices`. The
-    gradient of vectors exists if no two values are equal. (`driver` is for CUDA.) Raises ShapeError for fewer than two
-    dimensions, RuntimeError for another dtype than float32 and float64.
-
-    >>> norch.linalg.svd(norch.tensor([[3.0, 0.0], [0.0, -4.0]])).S
-    tensor([4., 3.])
-    """
-    x = check_matrices("linalg.svd", A)
-    size = min(x.shape[-2:])
-    if prefers_lapack(x):
-        parts: Sequence[Tensor] = compute("linalg.svd", lambda np, a: _svd(np, a, full_matrices), x)
-    else:
-        parts = on_host(lib.svd_tensor, x, settings=(full_matrices, True))
-    if x.requires_grad:
-        u, s, vh = parts
-        thin = [u[..., :size].clone(), s, vh[..., :size, :].clone()]
-        first, s, last = derivatives.factored(x, derivatives.SvdBackward, thin)
-        u = cat([first, u[..., size:]], -1) if u.shape[-1] > size else first
-        vh = cat([last, vh[..., size:, :]], -2) if vh.shape[-2] > size else last
-        parts = [u, s, vh]
-    return into(out, Svd(*parts), "linalg.svd")
-
-
-def _svd(np: Any, a: Any, full_matrices: bool) -> Any:
-    """NumPy's, which may not end for infinities: they give NaN."""
-    if np.isfinite(a).all():  # most often
-        return tuple(np.linalg.svd(a, full_matrices))
-    if np.isnan(a).any():
-        raise np.linalg.LinAlgError("SVD did not converge")
-    finite = np.isfinite(a).all((-2, -1), keepdims=True)
-    u, s, vh = np.linalg.svd(np.where(finite, a, 0), full_matrices)
-    return np.where(finite, u, np.nan), np.where(finite[..., 0], s, np.nan), np.where(finite, vh, np.nan)
-
-
-def svdvals(A: Tensor, *, driver: str | None = None, out: Out = None) -> Tensor:
-    """The singular values alone. Shapes, dtypes and errors as for `svd`.
-
-    >>> norch.linalg.svdvals(norch.tensor([[3.0, 0.0], [0.0, -4.0]]))
-    tensor([4., 3.])
-    """
-    x = check_matrices("linalg.svdvals", A)
-    if x.requires_grad:
-        return into(out, svd(x, full_matrices=False).S, "linalg.svdvals")
-
-    def values(np: Any, a: Any) -> Any:
-        return np.linalg.svd(a, compute_uv=False) if np.isfinite(a).all() else _svd(np, a, False)[1]
-
-    if prefers_lapack(x):
-        (found,) = compute("linalg.svdvals", values, x)
-    else:
-        found = on_host(lib.svd_tensor, x, settings=(False, False))[1]
-    return into(out, found, "linalg.svdvals")

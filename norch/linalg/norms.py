@@ -14,8 +14,8 @@ from ..functions.products import chain_matmul
 from ..methods.composed import norm_over
 from ..operation import check_floating, check_tensor, own
 from ..types import HALVES, Dims, DType, promoted, shown
-from .factorizations import svdvals
 from .lapack import check_matrices
+from .spectra import svdvals
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor

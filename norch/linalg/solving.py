@@ -1,4 +1,4 @@
-"""Equations: inverses, solutions, determinants, least squares, ranks."""
+"""Equations: inverses, solutions, determinants, least squares, condition numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
-from .. import operation
 from .._C import LinAlgError, ShapeError, lib
 from ..arguments import axes_of, broadcast_shapes, flags
 from ..autograd.derivatives import linalg as derivatives
@@ -18,9 +17,10 @@ from ..functions.promotion import finfo
 from ..operation import check_tensor, own, recorded, wrap
 from ..return_types import printed
 from ..types import int64, shown
-from .factorizations import _no_failure, eigvalsh, lu_factor_ex, on_host, permutation_of, svd, svdvals
+from .factorizations import _no_failure, lu_factor_ex, on_host, permutation_of
 from .lapack import check_matrices, check_real, compute, prefers_lapack
 from .norms import matrix_norm
+from .spectra import inverted, svdvals
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -32,8 +32,6 @@ __all__ = [
     "inv_ex",
     "lstsq",
     "lu_solve",
-    "matrix_rank",
-    "pinv",
     "slogdet",
     "solve",
     "solve_ex",
@@ -119,84 +117,6 @@ def _if_regular(function: Callable[[Tensor], Tensor], x: Tensor, check_errors: b
         info = lu_factor_ex(x.detach(), check_errors=check_errors).info
         unit = eye(x.shape[-1], dtype=x.dtype, device=x.device)
         return function((info == 0).unsqueeze(-1).unsqueeze(-1)._choose(x, unit)), info
-
-
-@flags
-def pinv(
-    A: Tensor,
-    rcond: float | Tensor | None = None,
-    hermitian: bool = False,
-    *,
-    atol: float | Tensor | None = None,
-    rtol: float | Tensor | None = None,
-    out: Out = None,
-) -> Tensor:
-    """The pseudo-inverses [..., n, m] of matrices [..., m, n], by singular values above max(atol, rtol * the largest).
-
-    `rtol` is max(m, n) times the eps of the dtype unless one of them is given; `rcond` is its older name. Raises
-    ShapeError for fewer than two dimensions, RuntimeError for another dtype than float32 and float64.
-
-    >>> norch.linalg.pinv(norch.tensor([[2.0, 0.0], [0.0, 0.0]]))
-    tensor([[0.5000, 0.0000],
-            [0.0000, 0.0000]])
-    """
-    x = check_matrices("linalg.pinv", A, square=hermitian)
-    return into(out, _inverted(x, hermitian, atol, rcond if rtol is None else rtol)[0], "linalg.pinv")
-
-
-def _inverted(x: Tensor, hermitian: bool, atol: Any, rtol: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """The pseudo-inverses, the singular values, and which of them are large enough."""
-    y = x.detach()
-    if x.numel() == 0:
-        values = y.new_zeros([*x.shape[:-2], min(x.shape[-2:])])
-        return x.mT.clone(), values, values > 0
-    if hermitian:
-        y = y.tril() + y.tril(-1).mT
-    u, s, vh = svd(y, full_matrices=False)
-    large = s > _cutoff(x, s, atol, rtol).unsqueeze(-1)
-    reciprocals = large._choose(large._choose(s, 1.0).reciprocal(), 0.0)
-    inverse = (vh.mT * reciprocals.unsqueeze(-2)) @ u.mT
-    return recorded(inverse, derivatives.PinvBackward, (x,)), s, large
-
-
-def _cutoff(x: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
-    """max(atol, rtol * the largest singular value), one for each matrix."""
-    if rtol is None:
-        default = max(x.shape[-2:]) * finfo(x.dtype).eps
-        if isinstance(atol, operation.Tensor):
-            rtol = (atol > 0)._choose(0.0, default)
-        else:
-            rtol = 0.0 if atol else default
-    largest = s.amax(-1) * rtol
-    bound = atol if isinstance(atol, operation.Tensor) else largest.new_full((), atol or 0.0)
-    return largest.maximum(bound)
-
-
-@flags
-def matrix_rank(
-    A: Tensor,
-    tol: float | Tensor | None = None,
-    hermitian: bool = False,
-    *,
-    atol: float | Tensor | None = None,
-    rtol: float | Tensor | None = None,
-    out: Out = None,
-) -> Tensor:
-    """How many singular values of each matrix [..., m, n] exceed max(atol, rtol * the largest), int64 [...].
-
-    `rtol` is max(m, n) times the eps of the dtype unless one of them is given; `tol` is an older name of atol. Raises
-    RuntimeError for another dtype than float32 and float64.
-
-    >>> norch.linalg.matrix_rank(norch.tensor([[1.0, 2.0], [2.0, 4.0]]))
-    tensor(1)
-    """
-    x = check_matrices("linalg.matrix_rank", A, square=hermitian).detach()
-    if x.numel() == 0:
-        return into(out, x.new_zeros(list(x.shape[:-2]), dtype=int64), "linalg.matrix_rank")
-    s = eigvalsh(x).abs() if hermitian else svdvals(x)
-    cutoff = s.new_full((), tol) if isinstance(tol, (int, float)) else _cutoff(x, s, atol, rtol) if tol is None else tol
-    cutoff = check_tensor(cutoff, "linalg.matrix_rank: tol").clamp(min=0)
-    return into(out, (s > cutoff.unsqueeze(-1)).sum(-1), "linalg.matrix_rank")
 
 
 def cond(A: Tensor, p: float | str | None = None, *, out: Out = None) -> Tensor:
@@ -387,7 +307,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rank, values = a.new_full(a.shape[:-2], min(rows, columns), dtype=int64), a.new_empty([0])
     x = None if driver in ("gelsd", "gelss") else _solved_by_qr(a, b, rtol)
     if x is None:
-        inverse, s, large = _inverted(a, False, None, rtol)
+        inverse, s, large = inverted(a, False, None, rtol)
         x = inverse @ b
         rank = large.sum(-1)
         values = s if driver in ("gelsd", "gelss") else values
@@ -412,7 +332,7 @@ def _solved_by_qr(a: Tensor, b: Tensor, rtol: float) -> Tensor | None:
     bound = rtol * inverse.norm(dim=(-2, -1))
     if not ((bound * r.norm(dim=(-2, -1)) < 1).all() or (bound * _largest_value(r) < 0.5).all()):
         return None
-    formula = partial(FormulaBackward, lambda a, b: _inverted(a, False, None, rtol)[0] @ b, ())
+    formula = partial(FormulaBackward, lambda a, b: inverted(a, False, None, rtol)[0] @ b, ())
     return recorded(inverse @ reflected[..., columns:], formula, (a, b))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._C import lib
 from ..arguments import flags, plain_number
 from ..functions.creation import eye
-from ..linalg import factorizations, norms, solving
+from ..linalg import factorizations, norms, solving, spectra
 from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection
 from ..linalg.lapack import LinAlgError, check_matrices
 from ..linalg.solving import Slogdet, solved, substituted
@@ -64,7 +64,7 @@ class LinalgMethods:
         >>> norch.tensor([[2.0], [0.0]]).pinverse()
         tensor([[0.5000, 0.0000]])
         """
-        return solving.pinv(self, rtol=plain_number(rcond, "pinverse: rcond"))
+        return spectra.pinv(self, rtol=plain_number(rcond, "pinverse: rcond"))
 
     def det(self: Tensor) -> Tensor:
         """The determinants of square matrices: `norch.linalg.det`, in shapes, dtypes and errors too.
@@ -151,7 +151,7 @@ class LinalgMethods:
         >>> norch.tensor([[3.0, 0.0], [0.0, -4.0]]).svd().S
         tensor([4., 3.])
         """
-        u, s, vh = factorizations.svd(self, not some)
+        u, s, vh = spectra.svd(self, not some)
         if compute_uv:
             return SvdV(u, s, vh.mT)
         batch, (rows, columns) = list(self.shape[:-2]), self.shape[-2:]
@@ -266,5 +266,5 @@ class LinalgMethods:
     def _substitute(self: Tensor, b: Tensor, upper: bool) -> Tensor:
         return substituted(self, b, upper)
 
-    def _svd(self: Tensor) -> factorizations.Svd:
-        return factorizations.svd(self, full_matrices=False)
+    def _svd(self: Tensor) -> spectra.Svd:
+        return spectra.svd(self, full_matrices=False)

@@ -10,7 +10,7 @@ from compare import assert_close
 import norch
 from norch import linalg
 from norch.autograd import gradcheck, gradgradcheck
-from norch.linalg import factorizations
+from norch.linalg import spectra
 
 
 def drawn(*shape, seed=0):
@@ -272,7 +272,7 @@ def large_by_lapack(request, monkeypatch):
     if request.param:
         pytest.importorskip("numpy")
     else:
-        monkeypatch.setattr(factorizations, "prefers_lapack", lambda x: False)
+        monkeypatch.setattr(spectra, "prefers_lapack", lambda x: False)
 
 
 HARD = {
