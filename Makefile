@@ -300,6 +300,7 @@ endif
 # Compares norch with torch and NumPy, and with magnetron if `.venv-check/bin/pip install magnetron` has been run.
 bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/run.py --picture build/bench.svg --json build/bench.json $(ARGS)
+	PYTHONPATH=. .venv-check/bin/python benchmarks/programs.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/replays.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/wide.py --limit 360 --picture build/wide.svg --json build/wide.json
 	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py

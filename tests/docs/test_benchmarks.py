@@ -76,6 +76,25 @@ def test_every_number_of_threads_has_its_table(run_alone):
     ]
 
 
+def test_whole_programs_are_timed_and_learn(run_alone, monkeypatch):
+    output = run_alone("programs.py", "--quick", "--threads", "1", "--only", "sine|differential|Q learning")
+    assert "torch is not compared" in output
+    assert re.findall(r"^([a-zQ ,]+?)  +[\d.]+ us$", output, re.MULTILINE) == [
+        "sine, small network",
+        "deep Q learning",
+        "differential equation",
+    ]
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    programs = __import__("program_steps").PROGRAMS
+    norch.manual_seed(0)
+    for name in ("graph convolutions", "decoder, GRU by word", "GPT"):
+        _, step = programs[name](norch)
+        first = step().item()
+        for _ in range(10):
+            last = step().item()
+        assert last < first
+
+
 def test_no_picture_without_matplotlib(run_alone, tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError")
     output = run_alone("run.py", "--quick", "--threads", "1", "--only", "2x2 add$", "--picture", "ratios.svg")

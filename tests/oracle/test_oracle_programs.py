@@ -99,3 +99,20 @@ def test_a_program_follows_torchs_losses(name, tmp_path, monkeypatch):
     assert len(found) == len(expected) >= 2
     assert np.isfinite(expected).all()
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+# ---- Those that are timed (benchmarks/program_steps.py) --------------------------------------------------------------
+
+
+def test_timed_programs_compute_the_same(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+    import program_steps
+    import programs
+
+    compared = [make for make in program_steps.PROGRAMS.values() if make not in program_steps.DRAWN]
+    assert len(compared) > len(program_steps.PROGRAMS) / 2
+    for make in compared:
+        programs.agreed(make, {"norch": norch, "torch": torch})
+    off = lambda framework: ([], lambda: framework.ones(()) * (1 + (framework is torch) * 1e-3))  # noqa: E731
+    with pytest.raises(ValueError, match="the loss of torch is 1.001, that of norch 1"):
+        programs.agreed(off, {"norch": norch, "torch": torch})
