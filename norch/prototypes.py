@@ -166,6 +166,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cholesky_tensor": (RESULTS, [TENSOR]),
     "geqrf_tensor": (RESULTS, [TENSOR]),
     "orgqr_tensor": (RESULT, [TENSOR, TENSOR, c_int64]),
+    "least_squares_tensor": (RESULTS, [TENSOR, TENSOR, c_double]),
     "eigh_tensor": (RESULTS, [TENSOR, c_int32, c_int32]),
     "svd_tensor": (RESULTS, [TENSOR, c_int32, c_int32]),
     "permutation_of_pivots": (RESULT, [TENSOR, c_int64, c_int32]),

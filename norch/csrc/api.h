@@ -287,6 +287,9 @@ API Results* cholesky_tensor(Tensor* tensor);
 // columns of the product of such reflections.
 API Results* geqrf_tensor(Tensor* tensor);
 API Tensor* orgqr_tensor(Tensor* tensor, Tensor* taus, int64_t columns);
+// Two results, of matrices [..., m, n], m >= n, and sides [..., m, k] on the CPU, none empty: the x of the least
+// |a x - b|, and (bool) whether the ranks are full so clearly that x can be believed, of what is cut off below rtol.
+API Results* least_squares_tensor(Tensor* a, Tensor* b, double rtol);
 // Two results, of symmetric matrices on the CPU of which one triangle is read: eigenvalues, rising, and vectors, if wanted
 API Results* eigh_tensor(Tensor* tensor, int32_t upper, int32_t vectors);
 // Three results: U, the singular values, falling, and V^T; without vectors U and V^T are empty

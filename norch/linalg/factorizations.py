@@ -264,7 +264,7 @@ def _joined(below: Tensor, above: Tensor) -> Tensor:
     return below + above
 
 
-def on_host(function: Any, *matrices: Tensor, settings: Sequence[int] = ()) -> Sequence[Tensor]:
+def on_host(function: Any, *matrices: Tensor, settings: Sequence[float] = ()) -> Sequence[Tensor]:
     """The results of a C function for matrices on the CPU, outside of any graph, on their device."""
     if not matrices[0].is_cuda:
         return several(function(*[x._ptr for x in matrices], *settings))

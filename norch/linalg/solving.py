@@ -11,7 +11,6 @@ from ..arguments import axes_of, broadcast_shapes, flags
 from ..autograd.derivatives import linalg as derivatives
 from ..autograd.derivatives.by_formula import FormulaBackward
 from ..functions.creation import eye
-from ..functions.joining import cat
 from ..functions.out import Out, into
 from ..functions.promotion import finfo
 from ..operation import check_tensor, own, recorded, wrap
@@ -321,28 +320,13 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
 def _solved_by_qr(a: Tensor, b: Tensor, rtol: float) -> Tensor | None:
     """The X of `lstsq` if the ranks of all matrices are full by far: cheaper than by singular values."""
-    rows, columns = a.shape[-2:]
-    if rows < columns or not a.numel() or not b.numel():
+    if a.shape[-2] < a.shape[-1] or not a.numel() or not b.numel():
         return None
-    both = cat(list(_expanded("linalg.lstsq", a.detach(), b.detach())), -1)
-    reflected = on_host(lib.geqrf_tensor, both)[0][..., :columns, :]  # R, and Q^T b beside it
-    r = reflected[..., :columns].triu()
-    inverse = substituted(r, eye(columns, dtype=a.dtype, device=a.device).expand_as(r), True)
-    # The norm of the inverse is at least the reciprocal of the smallest singular value of A.
-    bound = rtol * inverse.norm(dim=(-2, -1))
-    if not ((bound * r.norm(dim=(-2, -1)) < 1).all() or (bound * _largest_value(r) < 0.5).all()):
+    x, full = on_host(lib.least_squares_tensor, *_expanded("linalg.lstsq", a, b), settings=(rtol,))
+    if not full.all():
         return None
     formula = partial(FormulaBackward, lambda a, b: inverted(a, False, None, rtol)[0] @ b, ())
-    return recorded(inverse @ reflected[..., columns:], formula, (a, b))
-
-
-def _largest_value(x: Tensor) -> Tensor:
-    """The largest singular values, about: by the power method."""
-    vector, squares = x.abs().sum(-2).unsqueeze(-1), x.new_zeros(x.shape[:-2])
-    for _ in range(8):
-        vector = x.mT @ (x @ (vector / vector.norm(dim=(-2, -1), keepdim=True)))
-        squares = vector.norm(dim=(-2, -1))
-    return squares.sqrt()
+    return recorded(x, formula, (a, b))
 
 
 # ---- Determinants -----------------------------------------------------------------------------------------------

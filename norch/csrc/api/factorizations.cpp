@@ -1,4 +1,4 @@
-// Triangles: LU, Cholesky and QR of matrices on the CPU, the permutations that pivots stand for, and what triangles solve.
+// Triangles: LU and Cholesky's of matrices on the CPU, the permutations that pivots stand for, and what triangles solve.
 
 #include <cmath>
 
@@ -11,8 +11,6 @@
 #include "api/checks.h"
 #include "api/matrices.h"
 #include "dispatch.h"
-
-constexpr int64_t PANEL = 32;  // columns that are eliminated before the rest of the matrix is multiplied
 
 // A matrix in row order, and what its elimination finds.
 template <class T>
@@ -55,14 +53,6 @@ private:
         for (int64_t k = from; k < to; k++) target[k] -= factor * other[k];
     }
 };
-
-// A part of a matrix, as a view on the stack
-static Tensor block(const Tensor& matrix, int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    Tensor part = matrix;
-    move_on(part, row * matrix.strides[0] + column * matrix.strides[1]);
-    part.shape[0] = rows, part.shape[1] = columns, part.size = rows * columns;
-    return part;
-}
 
 template <class T>
 static void factor(const Tensor& matrix, const Elimination<T>& steps) {
@@ -276,118 +266,6 @@ Results* cholesky_tensor(Tensor* tensor) {
             });
         });
         give_all(results, lower, info);
-    });
-}
-
-// ---- QR, by Householder's reflections 1 - tau v v^T ------------------------------------------------------------------
-
-// Columns first to last: v below the diagonal, where it is 1, and R on and above it.
-template <class T>
-static void reflect_panel(T* a, int64_t rows, int64_t n, int64_t first, int64_t last, T* tau) {
-    const int64_t height = rows - first, width = last - first;
-    std::vector<T> columns(height * width);
-    for (int64_t i = 0; i < height; i++)
-        for (int64_t k = 0; k < width; k++) columns[k * height + i] = a[(first + i) * n + first + k];
-    for (int64_t j = 0; j < width; j++) {
-        T* v = columns.data() + j * height + j;
-        const T factor = tau[first + j] = reflection_of(v, height - j);
-        for (int64_t k = j + 1; k < width && factor != 0; k++) {
-            T* x = columns.data() + k * height + j;
-            const T sum = factor * (x[0] + dot<T>(v + 1, x + 1, height - j - 1));
-            x[0] -= sum;
-            for (int64_t i = 1; i < height - j; i++) x[i] -= v[i] * sum;
-        }
-    }
-    for (int64_t i = 0; i < height; i++)
-        for (int64_t k = 0; k < width; k++) a[(first + i) * n + first + k] = columns[k * height + i];
-}
-
-// target = (1 - V F V^T) target for the reflections of columns first to last, F upper triangular: their product, or, if
-// `reversed`, that of the reversed order.
-template <class T>
-static void reflect(const Tensor& matrix, int64_t first, int64_t last, const T* tau, Tensor& target, bool reversed) {
-    const int64_t width = last - first, rows = matrix.shape[0] - first, n = matrix.strides[0];
-    const int64_t shape[] = {rows, width}, square[] = {width, width};
-    Owned vectors = new_tensor(shape, 2, matrix.dtype, CPU), factors = new_tensor(square, 2, matrix.dtype, CPU);
-    const T* a = static_cast<const T*>(matrix.data) + first * n + first;
-    T *v = static_cast<T*>(vectors->data), *f = static_cast<T*>(factors->data);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < width; j++) v[i * width + j] = i > j ? a[i * n + j] : T(i == j);
-    Tensor across = transposed(*vectors);
-    const Owned products = taken(matmul_tensor(&across, vectors.tensor));
-    const T* g = static_cast<const T*>(products->data);
-    fill(*factors, 0);
-    for (int64_t j = 0; j < width; j++) {
-        f[j * width + j] = tau[first + j];
-        for (int64_t i = 0; i < j; i++) {
-            T sum = 0;
-            for (int64_t k = i; k < j; k++) sum += f[i * width + k] * g[k * width + j];
-            f[i * width + j] = -tau[first + j] * sum;
-        }
-    }
-    Tensor order = reversed ? transposed(*factors) : *factors;
-    Owned change = taken(matmul_tensor(&across, &target));
-    change = taken(matmul_tensor(&order, change.tensor));
-    change = taken(matmul_tensor(vectors.tensor, change.tensor));
-    done(sub_into(&target, &target, change.tensor));
-}
-
-Results* geqrf_tensor(Tensor* tensor) {
-    return build_several<2>([&](Tensor** results) {
-        refuse_recording("a matrix is factored on the host");
-        const int batch = tensor->ndim - 2;
-        const int64_t rows = tensor->shape[batch], columns = tensor->shape[batch + 1], size = std::min(rows, columns);
-        int64_t shape[MAX_DIMS];
-        std::copy_n(tensor->shape, batch, shape);
-        shape[batch] = size;
-        Owned whole, taus = new_tensor(shape, batch + 1, tensor->dtype, tensor->device);
-        for_real(tensor->dtype, [&](auto type) {
-            using T = typename decltype(type)::type;
-            whole = for_each_matrix(*tensor, [&](const Tensor& matrix, int64_t k) {
-                T* tau = static_cast<T*>(taus->data) + k * size;
-                for (int64_t first = 0; first < size; first += PANEL) {
-                    const int64_t last = std::min(first + PANEL, size);
-                    reflect_panel(static_cast<T*>(matrix.data), rows, columns, first, last, tau);
-                    if (last == columns) continue;
-                    Tensor rest = block(matrix, first, rows - first, last, columns - last);
-                    reflect(matrix, first, last, tau, rest, true);
-                }
-            });
-        });
-        give_all(results, whole, taus);
-    });
-}
-
-Tensor* orgqr_tensor(Tensor* tensor, Tensor* taus, int64_t columns) {
-    return build([&] {
-        refuse_recording("reflections are multiplied on the host");
-        const int batch = tensor->ndim - 2;
-        const int64_t size = taus->shape[batch], rows = tensor->shape[batch];
-        int64_t shape[MAX_DIMS];
-        std::copy_n(tensor->shape, batch + 1, shape);
-        shape[batch + 1] = columns;
-        const Owned vectors = contiguous(*tensor), factors = contiguous(*taus);
-        Owned result = new_tensor(shape, tensor->ndim, tensor->dtype, tensor->device);
-        fill(*result, 0);
-        for_real(tensor->dtype, [&](auto type) {
-            using T = typename decltype(type)::type;
-            Tensor matrix = *vectors;
-            matrix.ndim = 2, matrix.size = rows * tensor->shape[batch + 1];
-            matrix.shape[0] = rows, matrix.shape[1] = matrix.strides[0] = tensor->shape[batch + 1],
-            matrix.strides[1] = 1;
-            result = for_each_matrix(*result, [&](const Tensor& q, int64_t k) {
-                for (int64_t i = 0; i < std::min(rows, columns); i++) static_cast<T*>(q.data)[i * columns + i] = 1;
-                const T* tau = static_cast<const T*>(factors->data) + k * size;
-                for (int64_t last = size; last > 0;) {
-                    const int64_t first = (last - 1) / PANEL * PANEL;
-                    Tensor rest = block(q, first, rows - first, first, columns - first);
-                    reflect(matrix, first, last, tau, rest, false);
-                    last = first;
-                }
-                move_on(matrix, matrix.size);
-            });
-        });
-        return result;
     });
 }
 

@@ -1,4 +1,4 @@
-// What the factorizations of matrices on the host share (factorizations.cpp, spectra.cpp).
+// What the factorizations of matrices on the host share (factorizations.cpp, qr.cpp, spectra.cpp).
 
 #pragma once
 #include <cmath>
@@ -9,6 +9,16 @@
 #include "api.h"
 #include "api/checks.h"
 #include "dispatch.h"
+
+constexpr int64_t PANEL = 32;  // columns that are eliminated before the rest of the matrix is multiplied
+
+// A part of a matrix, as a view on the stack
+inline Tensor block(const Tensor& matrix, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    Tensor part = matrix;
+    move_on(part, row * matrix.strides[0] + column * matrix.strides[1]);
+    part.shape[0] = rows, part.shape[1] = columns, part.size = rows * columns;
+    return part;
+}
 
 // A copy of matrices in row order. Calls f(matrix, k) for each, a view of two dimensions.
 template <class F>
