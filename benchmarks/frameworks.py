@@ -17,7 +17,7 @@ from norch import nn, optim
 
 class Norch:
     name = "norch"
-    version = norch.__version__
+    version = norch.version.release
     Tensor, nn, optim, no_grad = norch.Tensor, nn, optim, staticmethod(norch.no_grad)
     modules: dict[str, Any] = {}  # what the code of a row may name beside its inputs
 

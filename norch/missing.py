@@ -11,7 +11,7 @@ import importlib
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Callable, NoReturn
+from typing import Any, Callable, NamedTuple, NoReturn
 
 from .paths import PATHS
 from .types import ABSENT_DTYPES
@@ -248,13 +248,27 @@ def _said(path: str, reason: str) -> str:
     return f"norch does not have {path}" + (f": {reason}" if reason else "")
 
 
+class _Dual(NamedTuple):
+    primal: Any
+    tangent: None = None
+
+
+# Questions whether something is there that norch never has
+_ANSWERS: dict[str, Callable[..., Any]] = {
+    "torch.autograd.forward_ad.unpack_dual": lambda tensor, *, level=None: _Dual(tensor),
+    "torch.fx.experimental.proxy_tensor.get_proxy_mode": lambda: None,
+}
+
+
 class _ByName(type):
     """The class of classes that are there by name: one can derive from them and ask for instances, and make none."""
 
     _path: str
     _reason: str
 
-    def __call__(cls, *arguments: Any, **options: Any) -> NoReturn:
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        if cls._path in _ANSWERS:
+            return _ANSWERS[cls._path](*arguments, **options)
         raise NotImplementedError(_said(cls._path, cls._reason))
 
     def __getattr__(cls, name: str) -> Any:

@@ -28,25 +28,25 @@ def _parts(version: Any) -> tuple[int, ...]:
 
 
 class Version(str):
-    """norch's version as text. `<` and `>=` compare the version of PyTorch whose interface norch copies.
+    """A version as text, which `<` and `>=` compare by its numbers.
 
-    For scripts ask `torch.__version__ >= "1.8"` to learn what they may call.
+    norch's begins with that of PyTorch whose interface it copies: scripts ask for it to learn what they may call.
 
     >>> norch.__version__ >= "2.1", norch.__version__ >= (2, 1), norch.__version__ < "1.10"
     (True, True, False)
     """
 
     def __lt__(self, other: Any) -> bool:
-        return _parts(interface) < _parts(other)
+        return _parts(self) < _parts(other)
 
     def __le__(self, other: Any) -> bool:
-        return _parts(interface) <= _parts(other)
+        return _parts(self) <= _parts(other)
 
     def __gt__(self, other: Any) -> bool:
-        return _parts(interface) > _parts(other)
+        return _parts(self) > _parts(other)
 
     def __ge__(self, other: Any) -> bool:
-        return _parts(interface) >= _parts(other)
+        return _parts(self) >= _parts(other)
 
 
-__version__ = Version(release)
+__version__ = Version(f"{interface}+norch{release}")

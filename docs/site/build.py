@@ -172,7 +172,7 @@ def main() -> None:
     for folder in (source, target):
         shutil.rmtree(folder, ignore_errors=True)
     Site(source).assemble()
-    environment = {**os.environ, "NORCH_RELEASE": norch.__version__}
+    environment = {**os.environ, "NORCH_RELEASE": norch.version.release}
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-j", "auto", str(source), str(target)]
     status = subprocess.run(command, env=environment).returncode
     shutil.rmtree(target / ".doctrees", ignore_errors=True)

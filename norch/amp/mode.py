@@ -63,6 +63,9 @@ class autocast(Guard):
         return super().__enter__()
 
 
+ELSEWHERE = {"hpu", "mps", "mtia", "xla", "xpu"}  # devices that PyTorch has besides
+
+
 def _device_of(name: str, device_type: object) -> str:
     if device_type not in DEFAULTS:
         raise RuntimeError(f"{name}: expected device_type cpu or cuda, got {shown(device_type)}")
@@ -81,13 +84,13 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether this thread is inside an autocast for a kind of device.
+    """Whether this thread is inside an autocast for a kind of device; not for one that PyTorch alone has.
 
     >>> with norch.autocast("cpu"):
     ...     norch.is_autocast_enabled("cpu"), norch.is_autocast_enabled()
     (True, False)
     """
-    return _device_of("is_autocast_enabled", device_type) in mode.autocast
+    return device_type not in ELSEWHERE and _device_of("is_autocast_enabled", device_type) in mode.autocast
 
 
 @flags

@@ -173,7 +173,8 @@ class Module(Hookable, ModuleState):
     def _register(self, registry: dict[str, T | None], name: str, value: T | None) -> None:
         """Set the attribute and list it in `registry`, and in no other."""
         if name not in registry:
-            if registry is not self._modules and isdatadescriptor(getattr(type(self), name, None)):
+            computed = registry is not self._modules and isdatadescriptor(getattr(type(self), name, None))
+            if computed and hasattr(self, name):  # a property may wait for what is registered
                 raise KeyError(f"{self.get_name()} already computes its attribute {shown(name)}")
             self._forget(name)
         registry[name] = value

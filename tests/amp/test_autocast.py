@@ -160,3 +160,9 @@ def test_maxima_go_back_to_their_places_in_float32(axes):
     x, places = norch.ones(1, 1, *[2] * axes, dtype=norch.bfloat16), norch.arange(2**axes).reshape(1, 1, *[2] * axes)
     with norch.autocast("cpu", norch.bfloat16):
         assert getattr(norch.nn.functional, f"max_unpool{axes}d")(x, places, 2).dtype is norch.float32
+
+
+def test_devices_of_pytorch_alone_have_no_autocast():
+    assert not any(norch.is_autocast_enabled(kind) for kind in ("mps", "xpu"))
+    with pytest.raises(RuntimeError, match="gpu"):
+        norch.is_autocast_enabled("gpu")

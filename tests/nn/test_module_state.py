@@ -229,3 +229,20 @@ def test_to_a_memory_format_reorders_the_weights_of_images_alone():
     assert model.to(memory_format=norch.channels_last) is model and model[0].weight is weight
     assert weight.stride() == (18, 1, 6, 2) and model[2].weight.stride() == (3, 1)
     assert norch.allclose(model(x), before, atol=1e-6)
+
+
+def test_a_property_may_wait_for_the_parameter_of_its_name():
+    class Ball(nn.Module):
+        """As geoopt's: the parameter is registered under one name and kept under another."""
+
+        scale = property(lambda self: -self.raw)
+
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(norch.ones(()))
+            self._parameters["raw"] = self._parameters.pop("scale")
+
+    ball = Ball()
+    assert ball.scale.item() == -1.0 and [name for name, _ in ball.named_parameters()] == ["raw"]
+    with pytest.raises(KeyError, match="already computes its attribute 'scale'"):
+        ball.scale = nn.Parameter(norch.ones(()))

@@ -81,6 +81,13 @@ def test_classes_can_be_derived_from_and_asked_for():
         Tracer()
 
 
+def test_questions_whether_something_is_there_are_answered():
+    x = norch.ones(2)
+    primal, tangent = norch.autograd.forward_ad.unpack_dual(x)
+    assert primal is x and tangent is None
+    assert norch.fx.experimental.proxy_tensor.get_proxy_mode() is None
+
+
 def test_newer_names_stay_absent():
     """Packages ask for them, and have another way."""
     for module, name in [(norch, "export"), (norch, "nested"), (nn.functional, "grouped_mm"), (norch.ops.mine, "none")]:
