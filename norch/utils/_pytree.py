@@ -57,10 +57,31 @@ class TreeSpec:
         self.type, self.context, self.children_specs = type, context, children_specs or []
         self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in self.children_specs)
         self.num_children = len(self.children_specs)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in self.children_specs)
 
     def is_leaf(self) -> bool:
         """Whether the tree is a leaf alone."""
         return self.type is None
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """What stands in a tree where this form has its leaves. Raises ValueError if the tree is another one above them.
+
+        >>> norch.utils._pytree.tree_structure([1, 2]).flatten_up_to([3, (4, 5)])
+        [3, (4, 5)]
+        """
+        if self.type is None:
+            return [tree]
+        children: Children | None = None
+        if _get_node_type(tree) is self.type:
+            children, context = SUPPORTED_NODES[self.type][0](tree)
+            if self.type in (dict, OrderedDict, defaultdict):  # in any order
+                keys = self.context[1] if self.type is defaultdict else self.context
+                children = [tree[key] for key in keys] if set(keys) == set(tree) else None
+            elif context != self.context:
+                children = None
+        if children is None or len(children) != self.num_children:
+            raise ValueError(f"a tree has the form {tree_structure(tree)}, expected {self}")
+        return [part for child, form in zip(children, self.children_specs) for part in form.flatten_up_to(child)]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TreeSpec):
@@ -121,7 +142,7 @@ def is_namedtuple(obj: object) -> bool:
     return is_namedtuple_class(obj) or is_namedtuple_instance(obj)
 
 
-def _kind(tree: Any) -> Any:
+def _get_node_type(tree: Any) -> Any:
     """The row of SUPPORTED_NODES that a value belongs to, None for a leaf."""
     kind = type(tree)
     if kind in SUPPORTED_NODES:
@@ -131,7 +152,7 @@ def _kind(tree: Any) -> Any:
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], TreeSpec]:
     """The leaves of a tree, and its form; what `is_leaf` says yes to is not looked into."""
-    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    kind = None if is_leaf is not None and is_leaf(tree) else _get_node_type(tree)
     if kind is None:
         return [tree], TreeSpec()
     children, context = SUPPORTED_NODES[kind][0](tree)
@@ -169,7 +190,7 @@ def tree_iter(tree: Any, is_leaf: IsLeaf | None = None) -> Iterator[Any]:
 
 def tree_is_leaf(tree: Any, is_leaf: IsLeaf | None = None) -> bool:
     """Whether a value is a leaf, or `is_leaf` says so."""
-    return (is_leaf is not None and is_leaf(tree)) or _kind(tree) is None
+    return (is_leaf is not None and is_leaf(tree)) or _get_node_type(tree) is None
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> TreeSpec:
@@ -180,15 +201,10 @@ def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> TreeSpec:
 def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf | None = None) -> Any:
     """The tree with func(leaf) in the place of each leaf; with further trees of the same form, func(leaf, *others).
 
-    Raises ValueError if the forms differ.
+    In the place of a leaf these may have a tree. Raises ValueError if the forms differ otherwise.
     """
     leaves, spec = tree_flatten(tree, is_leaf)
-    columns = [leaves]
-    for other in rests:
-        found, form = tree_flatten(other, is_leaf)
-        if form != spec:
-            raise ValueError(f"tree_map: a tree has the form {form}, expected {spec}")
-        columns.append(found)
+    columns = [leaves, *(spec.flatten_up_to(other) for other in rests)]
     return tree_unflatten([func(*row) for row in zip(*columns)], spec)
 
 
@@ -256,13 +272,13 @@ def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = No
 
 def broadcast_prefix(prefix: Any, tree: Any, name: str) -> list[Any]:
     """For each leaf of a tree what the prefix, a tree cut off early, has there; ValueError if it does not fit."""
-    kind = _kind(tree)
-    if kind is None or _kind(prefix) is None:
-        if _kind(prefix) is not None:
+    kind = _get_node_type(tree)
+    if kind is None or _get_node_type(prefix) is None:
+        if _get_node_type(prefix) is not None:
             raise ValueError(f"{name} is {shown(prefix)}, which does not have the form of {shown(tree)}")
         return [prefix] * len(tree_leaves(tree))
     parts, context = SUPPORTED_NODES[kind][0](tree)
-    given = SUPPORTED_NODES[_kind(prefix)][0](prefix)[0]
+    given = SUPPORTED_NODES[_get_node_type(prefix)][0](prefix)[0]
     if len(given) != len(parts) or (isinstance(tree, dict) and list(prefix) != context):
         raise ValueError(f"{name} is {shown(prefix)}, which does not have the form of {shown(tree)}")
     return [found for part, sub in zip(given, parts) for found in broadcast_prefix(part, sub, name)]
@@ -340,7 +356,7 @@ for _type in (list, tuple, dict, OrderedDict, defaultdict, deque, namedtuple):
 
 
 def _with_paths(tree: Any, is_leaf: IsLeaf | None, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    kind = None if is_leaf is not None and is_leaf(tree) else _get_node_type(tree)
     if kind is None:
         yield path, tree
         return

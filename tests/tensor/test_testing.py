@@ -95,8 +95,13 @@ def test_maps_over_trees():
     assert _pytree.tree_map(lambda x, y: x + y, tree, tree) == {"a": [2, 4], "b": (6,)}
     assert _pytree.tree_map_only(int, str, [1, "a"]) == ["1", "a"]
     assert _pytree.tree_leaves([1, (2, 3)], is_leaf=lambda x: isinstance(x, tuple)) == [1, (2, 3)]
-    with pytest.raises(ValueError, match="form"):
-        _pytree.tree_map(lambda x, y: x, [1], [1, 2])
+    assert _pytree.tree_map(lambda x, y: (x, y), [1], [(2, 3)]) == [(1, (2, 3))]
+    for kind in (dict, OrderedDict, lambda **items: defaultdict(None, items)):
+        assert _pytree.tree_map(lambda x, y: x + y, kind(a=1, b=2), kind(b=3, a=4)) == {"a": 5, "b": 5}
+    for tree, other in (([1], [1, 2]), ([1], (1,)), ({"a": 1}, {"b": 1}), ([[1]], [2]), (Point(1, 2), (1, 2))):
+        with pytest.raises(ValueError, match="form"):
+            _pytree.tree_map(lambda x, y: x, tree, other)
+    assert _pytree.tree_structure([1, (2, 3)]).num_nodes == 5
     with pytest.raises(ValueError, match="leaves"):
         _pytree.tree_unflatten([1], _pytree.tree_structure([1, 2]))
 
