@@ -64,7 +64,7 @@ class TreeSpec:
         return self.type is None
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
-        """What stands in a tree where this form has its leaves. Raises ValueError if the tree is another one above them.
+        """What stands in a tree where this form has its leaves. Raises ValueError if it is another one above them.
 
         >>> norch.utils._pytree.tree_structure([1, 2]).flatten_up_to([3, (4, 5)])
         [3, (4, 5)]
