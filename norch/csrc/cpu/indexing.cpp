@@ -224,7 +224,7 @@ void for_parts(const Tensor& x, const Tensor& places, bool apart, const Tensor& 
 // out.data[p . out.strides + offset of places[p]] = x[p], or += x[p] and so on. If places repeat, the last one wins.
 void index_put_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& placing, Combining how, Tensor& out) {
     if (how != REPLACE) {
-        INTEGERS_IN_BASELINE(x.dtype, index_put, x, places, placing, how, out);
+        INTEGERS_IN_AVX2(x.dtype, index_put, x, places, placing, how, out);
     }
     if (placing.bounds.kind != Fault::NONE && !placing.fresh) {
         for_rows(places, places, places, false, [&](const Row& row) {

@@ -137,7 +137,7 @@ void adaptive_max_pool_image(const T* x, T* out, int64_t* indices, const Window&
 // out[o] = the largest x that window o sees, indices[o] = its place in the image; of several the first, of NaNs the
 // last
 void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
-    INTEGERS_IN_BASELINE(x.dtype, max_pool, x, out, indices, window);
+    INTEGERS_IN_AVX2(x.dtype, max_pool, x, out, indices, window);
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t inputs = window.inputs(), outputs = window.outputs();

@@ -319,7 +319,7 @@ void reduce(const Tensor& x, Tensor& out) {
 #define REDUCTION_CPU(name, Op, result, has_empty)         \
     void name##_tensor_cpu(const Tensor& x, Tensor& out) { \
         if (x.dtype != INT64) {                            \
-            INTEGERS_IN_BASELINE(x.dtype, name, x, out);   \
+            INTEGERS_IN_AVX2(x.dtype, name, x, out);   \
         }                                                  \
         reduce<Op>(x, out);                                \
     }
@@ -436,11 +436,11 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
 }  // namespace
 
 void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    INTEGERS_IN_BASELINE(x.dtype, argmax, x, out, axis);
+    INTEGERS_IN_AVX2(x.dtype, argmax, x, out, axis);
     arg_reduce<Max>(x, out, axis);
 }
 void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    INTEGERS_IN_BASELINE(x.dtype, argmin, x, out, axis);
+    INTEGERS_IN_AVX2(x.dtype, argmin, x, out, axis);
     arg_reduce<Min>(x, out, axis);
 }
 
