@@ -178,6 +178,15 @@ void scan_of(const Tensor& x, Tensor& out, int axis, F combine, double empty = -
     using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
     using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
     const int64_t n = x.shape[axis], step = x.strides[axis], out_step = out.strides[axis];
+    if (std::is_integral<T>::value && step == 1 && out_step == 1)  // a sum waits for a cycle only: one line at a time
+        return for_lines(x, out, out, axis, [&](Odometer<3>& at, int64_t count) {
+            for (; count > 0; count--, at.next()) {
+                const T* source = data_as<const T>(x) + at.offset[0];
+                Result* target = data_as<Result>(out) + at.offset[1];
+                Total total = target[0] = Result(source[0]);
+                for (int64_t i = 1; i < n; i++) target[i] = Result(total = combine(total, Total(source[i])));
+            }
+        });
     for_lines_together(x, out, out, axis, [&](auto number, const LineStart* starts) {
         constexpr int LINES = decltype(number)::value;
         const T* source[LINES];
