@@ -13,6 +13,7 @@ namespace {
 enum {
     PIECE = 8192,      // elements of a row that a thread takes
     SHORT_ROW = 1024,  // bytes
+    CHECKED = 512,     // places
 };
 
 // A row of three operands: n elements of each, from these offsets on, and the strides between them.
@@ -101,6 +102,19 @@ int64_t offset_of(const Placing& placing, const int64_t* given) {
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
+// n elements from as many places, side by side: the places are checked in vectors, a few at a time.
+template <class T>
+void read_places(const T* x, const int64_t* places, const Placing& placing, T* out, int64_t n) {
+    if (placing.bounds.kind == Fault::NONE)
+        return for_offsets(placing, places, 1, n, [&](int64_t offset) { *out++ = x[offset]; });
+    const int64_t size = placing.wraps ? placing.bounds.size : 0, stride = placing.stride;
+    for (int64_t start = 0; start < n; start += CHECKED) {
+        const int64_t end = smaller(start + CHECKED, n);
+        check_places(placing, places + start, 1, end - start);
+        for (int64_t j = start; j < end; j++) out[j] = x[(places[j] + ((places[j] >> 63) & size)) * stride];
+    }
+}
+
 template <class T>
 __attribute__((noinline)) void read(const T* x, const int64_t* places, const Placing& placing, T* out, const Row& row) {
     const int64_t step = row.stride[0], out_step = row.stride[2];
@@ -114,8 +128,7 @@ __attribute__((noinline)) void read(const T* x, const int64_t* places, const Pla
         }
         return;
     }
-    if (step == 0 && out_step == 1 && row.stride[1] == 1)  // with strides that are known when it is compiled
-        return for_offsets(placing, places, 1, row.n, [&](int64_t offset) { *out++ = x[offset]; });
+    if (step == 0 && out_step == 1 && row.stride[1] == 1) return read_places(x, places, placing, out, row.n);
     for_offsets(placing, places, row.stride[1], row.n, [&](int64_t offset) {
         *out = x[offset];
         x += step;
