@@ -102,16 +102,25 @@ int64_t offset_of(const Placing& placing, const int64_t* given) {
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
+// out[j] = x[at(places[j])], several in a step.
+template <class T, class F>
+void take(const T* x, const int64_t* places, T* out, int64_t n, F at) {
+    enum { STEP = 4 };
+    int64_t j = 0;
+    for (; j + STEP <= n; j += STEP) UNROLL for (int k = 0; k < STEP; k++) out[j + k] = x[at(places[j + k])];
+    for (; j < n; j++) out[j] = x[at(places[j])];
+}
+
 // n elements from as many places, side by side: the places are checked in vectors, a few at a time.
 template <class T>
 void read_places(const T* x, const int64_t* places, const Placing& placing, T* out, int64_t n) {
-    if (placing.bounds.kind == Fault::NONE)
-        return for_offsets(placing, places, 1, n, [&](int64_t offset) { *out++ = x[offset]; });
+    if (placing.bounds.kind == Fault::NONE) return take(x, places, out, n, [](int64_t offset) { return offset; });
     const int64_t size = placing.wraps ? placing.bounds.size : 0, stride = placing.stride;
     for (int64_t start = 0; start < n; start += CHECKED) {
-        const int64_t end = smaller(start + CHECKED, n);
-        check_places(placing, places + start, 1, end - start);
-        for (int64_t j = start; j < end; j++) out[j] = x[(places[j] + ((places[j] >> 63) & size)) * stride];
+        const int64_t count = smaller(CHECKED, n - start);
+        check_places(placing, places + start, 1, count);
+        take(x, places + start, out + start, count,
+             [=](int64_t place) { return (place + ((place >> 63) & size)) * stride; });
     }
 }
 
