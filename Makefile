@@ -84,10 +84,11 @@ SOURCES := $(sort $(wildcard norch/csrc/*.cpp norch/csrc/*/*.cpp))
 
 # cpu.cpp and cpu/*.cpp are compiled once for each instruction set, each time in a namespace of its name
 # (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
-# Integers are left to the baseline copy.
+# The copy for AVX-512 leaves integers to the one for AVX2.
 ISAS := baseline$(if $(ONE_COPY),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
-ISA_FLAGS_avx2   := -mavx2 -mfma -mf16c -DNORCH_REALS_ONLY
-ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
+ISA_FLAGS_avx2   := -mavx2 -mfma -mf16c
+ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -DNORCH_REALS_ONLY -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl \
+                    -mprefer-vector-width=512
 
 KERNEL_SOURCES := $(filter norch/csrc/cpu.cpp norch/csrc/cpu/%,$(SOURCES))
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(PLAIN)/%.$(isa).o))
@@ -141,15 +142,12 @@ $(ISAS:%=$(PLAIN)/cpu/fill.%.o) $(ISAS:%=$(PLAIN)/cpu/random.%.o): FLAGS += -ffp
 
 # Kernels are many, for all dtypes and formulas, and -O3 copies their loops for arguments that are constants and for the
 # last elements. WHOLE are those that this makes faster. In the others it is left out; 64 lanes of floats (row_sum.h), so
-# many vectors and one, stay unrolled. -O2 serves what it makes no slower: COMPACT, which wait for memory, or are the copy
-# for old processors, of which others run the integers alone; LEAN, if it inlines as -O3 does; and what is no kernel.
-# OLD are those copies without such integers: they need only be right.
+# many vectors and one, stay unrolled. -O2 serves what it makes no slower: COMPACT, which wait for memory; LEAN, if it
+# inlines as -O3 does; and what is no kernel. OLD, the copies for processors without AVX2, need only be right.
 WHOLE   := $(foreach file,cpu/depthwise cpu/distances cpu/fill cpu/random host/,$(PLAIN)/$(file)%)
-COMPACT := $(foreach file,attention columns convolution grid padding pooling recurrent selection,$(PLAIN)/cpu/$(file).%) \
-           $(if $(filter avx2,$(ISAS)),%.baseline.o)
+COMPACT := $(foreach file,attention columns convolution grid padding pooling recurrent selection,$(PLAIN)/cpu/$(file).%)
 LEAN    := $(foreach file,cpu/rows,$(PLAIN)/$(file).%)
-OLD     := $(if $(filter avx2,$(ISAS)),$(patsubst norch/csrc/%.cpp,$(PLAIN)/%.baseline.o, \
-           $(shell grep -L INTEGERS_IN_BASELINE $(KERNEL_SOURCES))))
+OLD     := $(if $(filter avx2,$(ISAS)),%.baseline.o)
 UNROLLED_baseline := 15
 UNROLLED_avx2     := 7
 UNROLLED_avx512   := 3

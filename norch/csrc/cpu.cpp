@@ -135,7 +135,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     }                                                         \
     void name##_tensor_cpu(const Tensor& x, Tensor& out) {     \
         if (!IS_FOR_ALL(rule, x.dtype)) {                     \
-            INTEGERS_IN_BASELINE(x.dtype, name, x, out);      \
+            INTEGERS_IN_AVX2(x.dtype, name, x, out);      \
         }                                                     \
         once(x, out, [](const Tensor& single, Tensor& result) { unary<name##_row, rule>(single, result); }); \
     }
@@ -161,7 +161,7 @@ SPECIAL_OPS(UNARY_CPU)
     }                                                         \
     void name##_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out) { \
         if (!IS_FOR_ALL(rule, x.dtype)) {                     \
-            INTEGERS_IN_BASELINE(x.dtype, name, x, y, out);   \
+            INTEGERS_IN_AVX2(x.dtype, name, x, y, out);   \
         }                                                     \
         binary<name##_row, rule>(x, y, out);                  \
     }
@@ -186,7 +186,7 @@ SPECIAL_PAIR_OPS(BINARY_CPU)
     };                                                                                           \
     }                                                                                            \
     void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {     \
-        INTEGERS_IN_BASELINE(x.dtype, name, c, x, y, out);                                       \
+        INTEGERS_IN_AVX2(x.dtype, name, c, x, y, out);                                       \
         for_rule<rule>(wide_of(x.dtype), [&](auto type) {                                                 \
             using T = typename decltype(type)::type;                                             \
             walk<4>({&c, &x, &y, &out}, 1, ternary_loop<name##_row, First<rule, T>, T>);         \

@@ -356,8 +356,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
                     Tensor& offsets))                                                               \
     /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails out of bounds */ \
     KERNEL(label_scale, (const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale))      \
-    /* -log_p[n, label] times the class's weight; of each row the class, 0 if it is ignored, and its weight, 0 then. The \
-       labels were given to label_scale; weight is [C] or null */                                   \
+    /* log_p is [outer, C, inner]: of each column -log_p at its label times the class's weight, the class, 0 if it is \
+       ignored, and its weight, 0 then. The labels were given to label_scale; weight is [C] or null */                                   \
     KERNEL(nll, (const Tensor& log_p, const Tensor& labels, const Tensor* weight, Tensor& losses, Tensor& classes, \
                  Tensor& shares, int64_t ignored))                                                  \
     /* out is int64 [count, rank], contiguous: the index of each of the count nonzero elements of x, in row order; or \

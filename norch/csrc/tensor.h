@@ -194,7 +194,7 @@ void for_real(int32_t dtype, F f) {
 
 template <class F>
 void for_whole(int32_t dtype, F f) {
-#ifndef NORCH_REALS_ONLY  // then the kernel files have passed integers on: see INTEGERS_IN_BASELINE in cpu/backend.h
+#ifndef NORCH_REALS_ONLY  // then the kernel files have passed integers on: see INTEGERS_IN_AVX2 in cpu/backend.h
     switch (dtype) {
         case BOOL: return f(Type<bool>());
         case UINT8: return f(Type<uint8_t>());

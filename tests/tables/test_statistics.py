@@ -78,6 +78,7 @@ VALUES = {
     "norch.searchsorted(norch.tensor([[1, 3], [2, 4]]), norch.tensor([[3], [3]]), right=True)": [[2], [1]],
     "norch.searchsorted(norch.tensor([3, 1, 2]), 2, sorter=norch.tensor([1, 2, 0]))": 1,
     "norch.searchsorted(norch.tensor([1.0, float('nan')]), norch.tensor([float('nan'), 9.0]))": [1, 1],
+    "norch.searchsorted(norch.tensor([1.0, float('nan')]), norch.tensor([1.0, 9.0]), right=True)": [1, 1],
     "norch.searchsorted(norch.tensor([1.0, 2.0]), norch.tensor([1.5]), out_int32=True).dtype == norch.int32": True,
     "norch.bucketize(norch.tensor([[1, 2], [3, 9]]), norch.tensor([1, 3]), right=True)": [[1, 1], [2, 2]],
     "norch.unravel_index(norch.tensor([5, -1]), (2, 3))": ([1, 1], [2, 2]),

@@ -262,18 +262,18 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
 Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ignore_index, int32_t reduction) {
     return build_several<4>([&](Tensor** results) {
         const Classification task(*scores, *targets, ignore_index, SUM, "nll_loss");
-        const int64_t classes = scores->shape[task.axis], rows[] = {task.labels->size, classes}, ones[] = {rows[0], 1};
+        const int64_t classes = scores->shape[task.axis], ones[] = {task.labels->size, 1};
         if (weight) check_pair(*scores, *weight, "nll_loss");
         if (weight && !has_shape(*weight, &classes, 1))
             fail(SHAPE_ERROR, "nll_loss: weight has shape {}, expected [{}]", shape_text(*weight), classes);
-        const Owned log_p = reshaped(*as_rows(*scores, task.axis), rows, 2);
+        const AlongAxis log_p(*scores, task.axis);
         Owned index = new_tensor(ones, 2, INT64, scores->device), kept;
         Owned shares = new_tensor(ones, 2, scores->dtype, scores->device);
         Owned loss = new_tensor(ones, 2, scores->dtype, scores->device);
         if (weight) kept = contiguous(*weight);
         if (loss->size)
-            kernels::nll.launch(scores->device, *log_p, *task.labels, kept.tensor, *loss, *index, *shares,
-                                ignore_index);
+            kernels::nll.launch(scores->device, log_p.of(*log_p.from), *task.labels, kept.tensor, *loss, *index,
+                                *shares, ignore_index);
         Owned total = taken(sum_tensor(shares.tensor, nullptr, -1, false));
         if (reduction == NO_REDUCTION)
             loss = reshaped(*loss, targets->shape, targets->ndim);
@@ -287,19 +287,16 @@ Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ign
 Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* total, const int64_t* shape,
                      int32_t ndim) {
     return build([&] {
-        const int axis = ndim > 1 ? 1 : 0;
-        const int64_t rows = index->size, flat[] = {rows, shape[axis]};
         Owned slope = taken(neg_tensor(gradient));
         if (total) slope = taken(div_tensor(slope.tensor, total));
         if (slope->size > 1) slope = reshaped(*slope, index->shape, 2);
         slope = taken(elementwise_mul_tensor(slope.tensor, shares));
-        Owned out = new_tensor(flat, 2, slope->dtype, slope->device);
+        Owned out = new_tensor(shape, ndim, slope->dtype, slope->device);
         fill(*out, 0);
-        done(scatter_into(out.tensor, index, 1, ELEMENTS, slope.tensor, REPLACE));
-        int64_t moved[MAX_DIMS];  // the classes last
-        for (int d = 0; d < ndim; d++) moved[d] = shape[d < axis ? d : d + 1 < ndim ? d + 1 : axis];
-        out = reshaped(*out, moved, ndim);
-        if (axis < ndim - 1) return contiguous(*with_axis_moved(*out, ndim - 1, axis));
+        Tensor scores = about_axis(*out, ndim > 1 ? 1 : 0);
+        const int64_t chosen[] = {scores.shape[0], 1, scores.shape[2]};
+        const Owned classes = reshaped(*index, chosen, 3), slopes = reshaped(*slope, chosen, 3);
+        done(scatter_into(&scores, classes.tensor, 1, ELEMENTS, slopes.tensor, REPLACE));
         return out;
     });
 }

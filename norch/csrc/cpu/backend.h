@@ -16,16 +16,16 @@ void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out);
 }  // namespace NORCH_ISA
 
 #if defined(NORCH_REALS_ONLY) && !defined(NORCH_BASELINE_ONLY)
-namespace baseline {
+namespace avx2 {
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
 VECTOR_KERNELS
 #undef KERNEL
-}  // namespace baseline
-// Only the baseline copy has kernels for integers and bool, which halves the time to compile the library.
-#define INTEGERS_IN_BASELINE(dtype, name, ...) \
-    if (!is_real(dtype)) return baseline::name##_tensor_cpu(__VA_ARGS__)
+}  // namespace avx2
+// The copy for AVX-512 leaves integers and bool to the one for AVX2, which spares a fifth of the time to compile it.
+#define INTEGERS_IN_AVX2(dtype, name, ...) \
+    if (!is_real(dtype)) return avx2::name##_tensor_cpu(__VA_ARGS__)
 #else
-#define INTEGERS_IN_BASELINE(dtype, name, ...)
+#define INTEGERS_IN_AVX2(dtype, name, ...)
 #endif
 
 #else

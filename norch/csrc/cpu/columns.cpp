@@ -10,7 +10,7 @@ inline namespace NORCH_ISA {
 
 // out[n, c * taps + tap, p] = what tap sees in channel c of x[n] at position p
 void unfold_tensor_cpu(const Tensor& x, Tensor& out, const Window& window) {
-    INTEGERS_IN_BASELINE(x.dtype, unfold, x, out, window);
+    INTEGERS_IN_AVX2(x.dtype, unfold, x, out, window);
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t image = window.inputs(), column = window.taps() * window.outputs();
@@ -24,7 +24,7 @@ void unfold_tensor_cpu(const Tensor& x, Tensor& out, const Window& window) {
 
 // out[n, c] = the sum of what unfold takes from each place of it
 void fold_tensor_cpu(const Tensor& columns, Tensor& out, const Window& window) {
-    INTEGERS_IN_BASELINE(out.dtype, fold, columns, out, window);
+    INTEGERS_IN_AVX2(out.dtype, fold, columns, out, window);
     for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t image = window.inputs(), column = window.taps() * window.outputs();

@@ -13,6 +13,7 @@ namespace {
 enum {
     PIECE = 8192,      // elements of a row that a thread takes
     SHORT_ROW = 1024,  // bytes
+    CHECKED = 512,     // places
 };
 
 // A row of three operands: n elements of each, from these offsets on, and the strides between them.
@@ -101,6 +102,28 @@ int64_t offset_of(const Placing& placing, const int64_t* given) {
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
+// out[j] = x[at(places[j])], several in a step.
+template <class T, class F>
+void take(const T* x, const int64_t* places, T* out, int64_t n, F at) {
+    enum { STEP = 4 };
+    int64_t j = 0;
+    for (; j + STEP <= n; j += STEP) UNROLL for (int k = 0; k < STEP; k++) out[j + k] = x[at(places[j + k])];
+    for (; j < n; j++) out[j] = x[at(places[j])];
+}
+
+// n elements from as many places, side by side: the places are checked in vectors, a few at a time.
+template <class T>
+void read_places(const T* x, const int64_t* places, const Placing& placing, T* out, int64_t n) {
+    if (placing.bounds.kind == Fault::NONE) return take(x, places, out, n, [](int64_t offset) { return offset; });
+    const int64_t size = placing.wraps ? placing.bounds.size : 0, stride = placing.stride;
+    for (int64_t start = 0; start < n; start += CHECKED) {
+        const int64_t count = smaller(CHECKED, n - start);
+        check_places(placing, places + start, 1, count);
+        take(x, places + start, out + start, count,
+             [=](int64_t place) { return (place + ((place >> 63) & size)) * stride; });
+    }
+}
+
 template <class T>
 __attribute__((noinline)) void read(const T* x, const int64_t* places, const Placing& placing, T* out, const Row& row) {
     const int64_t step = row.stride[0], out_step = row.stride[2];
@@ -114,8 +137,7 @@ __attribute__((noinline)) void read(const T* x, const int64_t* places, const Pla
         }
         return;
     }
-    if (step == 0 && out_step == 1 && row.stride[1] == 1)  // with strides that are known when it is compiled
-        return for_offsets(placing, places, 1, row.n, [&](int64_t offset) { *out++ = x[offset]; });
+    if (step == 0 && out_step == 1 && row.stride[1] == 1) return read_places(x, places, placing, out, row.n);
     for_offsets(placing, places, row.stride[1], row.n, [&](int64_t offset) {
         *out = x[offset];
         x += step;
@@ -224,7 +246,7 @@ void for_parts(const Tensor& x, const Tensor& places, bool apart, const Tensor& 
 // out.data[p . out.strides + offset of places[p]] = x[p], or += x[p] and so on. If places repeat, the last one wins.
 void index_put_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& placing, Combining how, Tensor& out) {
     if (how != REPLACE) {
-        INTEGERS_IN_BASELINE(x.dtype, index_put, x, places, placing, how, out);
+        INTEGERS_IN_AVX2(x.dtype, index_put, x, places, placing, how, out);
     }
     if (placing.bounds.kind != Fault::NONE && !placing.fresh) {
         for_rows(places, places, places, false, [&](const Row& row) {

@@ -404,7 +404,7 @@ void matmul_tensor_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
     if (out.dtype == FLOAT64) return fast_matmul<double>(a, b, out);
     if (out.dtype == INT32) return fast_matmul<int32_t>(a, b, out);
     if (out.dtype == INT64) return fast_matmul<int64_t>(a, b, out);
-    INTEGERS_IN_BASELINE(out.dtype, matmul, a, b, out);
+    INTEGERS_IN_AVX2(out.dtype, matmul, a, b, out);
     naive_matmul_cpu(a, b, out);
 }
 

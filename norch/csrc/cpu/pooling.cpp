@@ -21,6 +21,15 @@ void for_each_image(const Tensor& images, int64_t work, F f) {
     });
 }
 
+// Calls f(i, room) likewise; each thread has room for so many elements.
+template <class T, class F>
+void for_each_image(const Tensor& images, int64_t work, int64_t elements, F f) {
+    parallel_for(images.shape[0] * images.shape[1], 1 + SMALL_WORK / (1 + work), [&](int64_t begin, int64_t end) {
+        Scratch<T> room(elements);
+        for (int64_t i = begin; i < end; i++) f(i, room.data);
+    });
+}
+
 // The taps of an axis that see the image from output o: first to last - 1.
 struct Taps {
     int64_t first, last, input;  // what the first of them sees
@@ -137,7 +146,7 @@ void adaptive_max_pool_image(const T* x, T* out, int64_t* indices, const Window&
 // out[o] = the largest x that window o sees, indices[o] = its place in the image; of several the first, of NaNs the
 // last
 void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
-    INTEGERS_IN_BASELINE(x.dtype, max_pool, x, out, indices, window);
+    INTEGERS_IN_AVX2(x.dtype, max_pool, x, out, indices, window);
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t inputs = window.inputs(), outputs = window.outputs();
@@ -238,13 +247,11 @@ void average_narrow(const T* x, T* out, const Averaging& averaging, const Diviso
 
 template <class T>
 void average_narrow_backward(const T* gradient, T* out, const Averaging& averaging, const Divisors<T>& divisors,
-                             const RowTaps& taps) {
+                             const RowTaps& taps, T* shares) {
     const Axis& axis = averaging.window.x;
-    Scratch<T> row(axis.out);
     for (int64_t oz = 0; oz < averaging.window.z.out; oz++)
         for (int64_t oy = 0; oy < averaging.window.y.out; oy++, gradient += axis.out) {
-            divisors.divide(gradient, row.data, oz, oy);
-            const T* shares = row.data;
+            divisors.divide(gradient, shares, oz, oy);
             taps.for_each(oz, oy, [=](const Span& seen, int64_t start, bool) {
                 for_span(seen, axis.stride, [=](int64_t o, int64_t i) { out[start + i] += shares[o]; });
             });
@@ -292,10 +299,8 @@ void for_each_image_row(T* image, const Window& window, const Span& planes, cons
 
 // The outputs of a row: the rows that they see are added up first, in vectors.
 template <class T>
-void average_rows(const T* x, T* out, const Averaging& averaging, const SeenByAxis& seen) {
+void average_rows(const T* x, T* out, const Averaging& averaging, const SeenByAxis& seen, T* sums) {
     const int64_t width = averaging.window.x.in;
-    Scratch<T> scratch(width);
-    T* const sums = scratch.data;
     seen.for_each_row([&](const Seen& planes, const Seen& rows) {
         memset(sums, 0, size_t(width) * sizeof(T));
         for_each_image_row(x, averaging.window, planes, rows,
@@ -312,10 +317,8 @@ void average_rows(const T* x, T* out, const Averaging& averaging, const SeenByAx
 }
 
 template <class T>
-void average_rows_backward(const T* gradient, T* out, const Averaging& averaging, const SeenByAxis& seen) {
+void average_rows_backward(const T* gradient, T* out, const Averaging& averaging, const SeenByAxis& seen, T* shares) {
     const int64_t width = averaging.window.x.in;
-    Scratch<T> scratch(width);
-    T* const shares = scratch.data;
     seen.for_each_row([&](const Seen& planes, const Seen& rows) {
         memset(shares, 0, size_t(width) * sizeof(T));
         seen.for_each_column([&](const Seen& columns) {
@@ -337,11 +340,11 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
         const Divisors<T> divisors(averaging);
         const SeenByAxis seen(averaging);
         const RowTaps taps(window);
-        for_each_image(x, window.inputs(), [&](int64_t i) {
+        for_each_image<T>(x, window.inputs(), window.x.in, [&](int64_t i, T* room) {
             const T* from = data_as<const T>(x) + i * window.inputs();
             T* to = data_as<T>(out) + i * window.outputs();
             if (is_narrow(window)) return average_narrow(from, to, averaging, divisors, taps);
-            if (window.x.out > 1) return average_rows(from, to, averaging, seen);
+            if (window.x.out > 1) return average_rows(from, to, averaging, seen, room);
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 T sum = 0;
                 for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
@@ -365,12 +368,13 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
         const Divisors<T> divisors(averaging);
         const SeenByAxis seen(averaging);
         const RowTaps taps(window);
-        for_each_image(out, window.inputs(), [&](int64_t i) {
+        const int64_t row = window.x.in > window.x.out ? window.x.in : window.x.out;
+        for_each_image<T>(out, window.inputs(), row, [&](int64_t i, T* room) {
             const T* from = data_as<const T>(gradient) + i * window.outputs();
             T* to = data_as<T>(out) + i * window.inputs();
             memset(to, 0, size_t(window.inputs()) * sizeof(T));
-            if (is_narrow(window)) return average_narrow_backward(from, to, averaging, divisors, taps);
-            if (window.x.out > 1) return average_rows_backward(from, to, averaging, seen);
+            if (is_narrow(window)) return average_narrow_backward(from, to, averaging, divisors, taps, room);
+            if (window.x.out > 1) return average_rows_backward(from, to, averaging, seen, room);
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 const T share = *from++ / T(divisor_of(averaging, planes, rows, columns));
                 for_each_run(window, planes, rows, columns, [=](int64_t start, int64_t length) {

@@ -48,6 +48,23 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
     return total;
 }
 
+#ifdef __AVX2__
+// Floats are multiplied in double, in vectors of 32 bytes: some processors convert these twice as fast as those of 64.
+template <>
+double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
+    enum { VECTORS = 8, LANES = 4 * VECTORS };
+    __m256d product[VECTORS];
+    UNROLL for (int k = 0; k < VECTORS; k++) product[k] = _mm256_set1_pd(1);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        UNROLL for (int k = 0; k < VECTORS; k++) product[k] *= _mm256_cvtps_pd(_mm_loadu_ps(x + i + 4 * k));
+    UNROLL for (int k = 1; k < VECTORS; k++) product[0] *= product[k];
+    double total = product[0][0] * product[0][1] * product[0][2] * product[0][3];
+    for (; i < n; i++) total *= double(x[i]);
+    return total;
+}
+#endif
+
 // The elements of a chunk, copied into the buffer unless they are contiguous.
 template <class T>
 const T* side_by_side(T* buffer, const T* x, int64_t n, int64_t stride) {
@@ -319,7 +336,7 @@ void reduce(const Tensor& x, Tensor& out) {
 #define REDUCTION_CPU(name, Op, result, has_empty)         \
     void name##_tensor_cpu(const Tensor& x, Tensor& out) { \
         if (x.dtype != INT64) {                            \
-            INTEGERS_IN_BASELINE(x.dtype, name, x, out);   \
+            INTEGERS_IN_AVX2(x.dtype, name, x, out);   \
         }                                                  \
         reduce<Op>(x, out);                                \
     }
@@ -436,11 +453,11 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
 }  // namespace
 
 void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    INTEGERS_IN_BASELINE(x.dtype, argmax, x, out, axis);
+    INTEGERS_IN_AVX2(x.dtype, argmax, x, out, axis);
     arg_reduce<Max>(x, out, axis);
 }
 void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    INTEGERS_IN_BASELINE(x.dtype, argmin, x, out, axis);
+    INTEGERS_IN_AVX2(x.dtype, argmin, x, out, axis);
     arg_reduce<Min>(x, out, axis);
 }
 

@@ -81,7 +81,7 @@ int64_t selected(const T* x, int64_t n, OrderStatistic how, int64_t place, Key* 
 }  // namespace
 
 void order_statistic_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, OrderStatistic how, int64_t place) {
-    INTEGERS_IN_BASELINE(x.dtype, order_statistic, x, values, indices, how, place);
+    INTEGERS_IN_AVX2(x.dtype, order_statistic, x, values, indices, how, place);
     const int64_t n = x.shape[x.ndim - 1];
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;

@@ -118,17 +118,17 @@ __global__ void columns_backward_kernel(const T* gradient, const T* y, T* out, i
 
 // ---- Cross-entropy -----------------------------------------------------------------------------------------------
 
-// losses[n] = -weight[label] * log_p[n, label]; a weight of 0 gives 0 even of an infinite log_p. NaN for a label that is
-// not a class.
+// loss = -weight[label] * log_p[label] of each column; a weight of 0 gives 0 even of an infinite log_p. NaN for a label
+// that is not a class.
 template <class T>
 __global__ void nll_kernel(const T* log_p, const int64_t* labels, const T* weight, T* losses, int64_t* chosen, T* shares,
-                           int64_t rows, int64_t classes, int64_t ignored) {
+                           int64_t rows, int64_t classes, int64_t inner, int64_t ignored) {
     for (int64_t row = first_of_thread(); row < rows; row += all_threads()) {
-        const int64_t label = labels[row];
+        const int64_t label = labels[row], j = row % inner;
         const bool counts = label != ignored, known = counts && label >= 0 && label < classes;
         chosen[row] = known ? label : 0;
         shares[row] = !counts ? T(0) : known && weight ? weight[label] : T(1);
-        const T score = known ? log_p[row * classes + label] : counts ? T(NAN) : T(0);
+        const T score = known ? log_p[(row - j) * classes + label * inner + j] : counts ? T(NAN) : T(0);
         losses[row] = (shares[row] == 0) & (score == score) ? T(0) : -shares[row] * score;
     }
 }
@@ -384,7 +384,8 @@ void nll_tensor_cuda(const Tensor& log_p, const Tensor& labels, const Tensor* we
         using T = typename decltype(type)::type;
         nll_kernel<T><<<blocks_for(labels.size), threads_for(labels.size), 0, stream>>>(
             data_as<T>(log_p), data_as<int64_t>(labels), data_as<T>(weight), data_as<T>(losses),
-            data_as<int64_t>(classes), data_as<T>(shares), labels.size, log_p.shape[1], ignored);
+            data_as<int64_t>(classes), data_as<T>(shares), labels.size, log_p.shape[1], log_p.shape[2],
+            ignored);
     });
     check_launch("nll");
 }

@@ -46,20 +46,20 @@ void locate_tensor_cpu(const Tensor& index, const Fault& bounds, bool wraps, int
     });
 }
 
-// losses[n] = -weight[label] * log_p[n, label]; a weight of 0 gives 0 even of an infinite log_p
+// loss = -weight[label] * log_p[label] of each column; a weight of 0 gives 0 even of an infinite log_p
 void nll_tensor_cpu(const Tensor& log_p, const Tensor& labels, const Tensor* weight, Tensor& losses, Tensor& classes,
                     Tensor& shares, int64_t ignored) {
-    const int64_t n = log_p.shape[1], *label = data_as<const int64_t>(labels);
+    const int64_t n = log_p.shape[1], inner = log_p.shape[2], *label = data_as<const int64_t>(labels);
     int64_t* chosen = data_as<int64_t>(classes);
     for_real(log_p.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T *x = data_as<const T>(log_p), *w = data_as<const T>(weight);
         T *loss = data_as<T>(losses), *share = data_as<T>(shares);
-        for (int64_t row = 0; row < labels.size; row++) {
+        for (int64_t row = 0, j = 0; row < labels.size; row++, j = j + 1 < inner ? j + 1 : 0) {
             const bool counts = label[row] != ignored;
             chosen[row] = counts ? label[row] : 0;
             share[row] = !counts ? T(0) : w ? w[label[row]] : T(1);
-            const T score = counts ? x[row * n + label[row]] : T(0);
+            const T score = counts ? x[(row - j) * n + label[row] * inner + j] : T(0);
             loss[row] = (share[row] == 0) & (score == score) ? T(0) : -share[row] * score;
         }
     });
@@ -178,6 +178,15 @@ void scan_of(const Tensor& x, Tensor& out, int axis, F combine, double empty = -
     using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
     using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
     const int64_t n = x.shape[axis], step = x.strides[axis], out_step = out.strides[axis];
+    if (std::is_integral<T>::value && step == 1 && out_step == 1)  // a sum waits for a cycle only: one line at a time
+        return for_lines(x, out, out, axis, [&](Odometer<3>& at, int64_t count) {
+            for (; count > 0; count--, at.next()) {
+                const T* source = data_as<const T>(x) + at.offset[0];
+                Result* target = data_as<Result>(out) + at.offset[1];
+                Total total = target[0] = Result(source[0]);
+                for (int64_t i = 1; i < n; i++) target[i] = Result(total = combine(total, Total(source[i])));
+            }
+        });
     for_lines_together(x, out, out, axis, [&](auto number, const LineStart* starts) {
         constexpr int LINES = decltype(number)::value;
         const T* source[LINES];

@@ -39,11 +39,11 @@ struct LineStart {
     int64_t offset[3];
 };
 
-// Calls f(number, starts) for a number of lines at once, 8 or 1 as a constant: a step along one line often waits for
+// Calls f(number, starts) for a number of lines at once, 4 or 1 as a constant: a step along one line often waits for
 // the step before, and neighbouring lines share cache lines.
 template <class F>
 void for_lines_together(const Tensor& a, const Tensor& b, const Tensor& c, int axis, F f) {
-    enum { TOGETHER = 8 };
+    enum { TOGETHER = 4 };
     for_lines(a, b, c, axis, [&](Odometer<3>& at, int64_t count) {
         LineStart starts[TOGETHER];
         int found = 0;

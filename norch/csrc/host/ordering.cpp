@@ -330,12 +330,24 @@ void bins_tensor_cpu(const Tensor& edges, const Tensor& values, bool right, Tens
                 count = smaller(smaller(ABREAST, end - i), line - i % line);
                 T x[ABREAST];
                 int64_t low[ABREAST] = {};
-                for (int k = 0; k < ABREAST; k++) x[k] = value[i + smaller(k, count - 1)];
-                for (int64_t left = n, half; left > 0; left -= half) {  // by halving, without a jump
-                    half = (left + 1) / 2;
-                    for (int k = 0; k < ABREAST; k++)
-                        low[k] += half & -int64_t(is_below(first[low[k] + half - 1], x[k], right));
+                bool numbers = true;
+                for (int k = 0; k < ABREAST; k++) {
+                    x[k] = value[i + smaller(k, count - 1)];
+                    numbers &= x[k] == x[k];
                 }
+                const auto search = [&](auto is_behind) {
+                    for (int64_t left = n, half; left > 0; left -= half) {  // by halving, without a jump
+                        half = (left + 1) / 2;
+                        for (int k = 0; k < ABREAST; k++)
+                            low[k] += half & -int64_t(is_behind(first[low[k] + half - 1], x[k]));
+                    }
+                };
+                if (!numbers)
+                    search([right](T edge, T value) { return is_below(edge, value, right); });
+                else if (right)
+                    search([](T edge, T value) { return edge <= value; });
+                else
+                    search([](T edge, T value) { return edge < value; });
                 std::copy_n(low, count, place + i);
             }
         });

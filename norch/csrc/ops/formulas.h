@@ -149,9 +149,11 @@ template <class T> HOST_DEVICE T fmod(T x, T y) {
     return T(x % y);
 }
 
+// A NaN of any operand remains. The sum is that of numbers where the bounds are; adding -0 changes nothing.
 template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
-    T raised = (x < low) | (low != low) ? low : x;
-    return (raised > high) | (high != high) ? high : raised;
+    const T nan_of_bounds = (low != low) | (high != high) ? T(low + high) : T(-0.0);
+    const T raised = x < low ? low : x;
+    return T((raised > high ? high : raised) + nan_of_bounds);
 }
 
 // From the nearer end, so that a weight of 1 gives `end` exactly.

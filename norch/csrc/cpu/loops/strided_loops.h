@@ -21,6 +21,7 @@ enum {
     SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
     TILE_BYTES = 16384,  // of each operand
     TILE_COLUMNS = 64,   // of a tile of a transposed operand: 64 x 64 floats
+    NEAR = 1 << 18,      // bytes of an operand in the second cache; its tiles leave room for it in the first
     BAND_BYTES = 8192,   // of rows that are one run
     PART_BYTES = 1024,   // of a result that is streamed
     LARGE = 32 << 20,    // bytes of a result that would not stay in the cache
@@ -104,8 +105,8 @@ void walk_rows(const Walk<N>& walk) {
         for (int k = 0; k < N; k++) run.repeats[k] = walk.layout.strides[k][last] == 0;
         Odometer<N> at(walk.layout, last);
         at.seek(begin / pieces);
+        int64_t start = begin % pieces * piece;
         for (int64_t i = begin; i < end; i++) {
-            const int64_t start = i % pieces * piece;
             for (int k = 0; k < N; k++)
                 run.data[k] = walk.data[k] + (at.offset[k] + start * walk.layout.strides[k][last]) * walk.item[k];
             run.n = smaller(piece, n - start);
@@ -113,7 +114,8 @@ void walk_rows(const Walk<N>& walk) {
                 run_streamed(walk, run);
             else
                 walk.loop(run);
-            if (start + piece >= n) at.next();
+            start += piece;
+            if (start >= n) start = 0, at.next();
         }
         if (walk.streams) streamed();
     });
@@ -212,10 +214,12 @@ void walk_tiles(const Walk<N>& walk) {
     const Layout<N>& layout = walk.layout;
     const int last = layout.ndim - 1;
     const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
-    int64_t columns = walk.transposed ? walk.tile_size / height : walk.tile_size;
+    const bool near = layout.size * walk.largest_item <= NEAR && !walk.transposed;
+    const int64_t size = near ? walk.tile_size / 4 : walk.tile_size;
+    int64_t columns = walk.transposed ? size / height : size;
     if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
     if (columns > width) columns = width;
-    const int64_t rows = walk.tile_size / columns, bands = (height + rows - 1) / rows;
+    const int64_t rows = size / columns, bands = (height + rows - 1) / rows;
     const int64_t across = (width + columns - 1) / columns, matrices = layout.size / (height * width);
     parallel_for(matrices * bands * across, 1 + SMALL_WORK / (rows * columns), [&](int64_t begin, int64_t end) {
         Odometer<N> at(layout, last > 0 ? last - 1 : 0);
