@@ -65,6 +65,7 @@ def _with_hooks(step: Step) -> Step:
 
     @functools.wraps(step)
     def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True
         if not (self._before or self._after or _before_all or _after_all):
             return step(self, *args, **kwargs)
         for hook in [*_before_all.values(), *(self._before or {}).values()]:
@@ -109,6 +110,7 @@ class Optimizer:
     numbers: ClassVar[tuple[str, ...]] = ("step",)  # what is one float32 on the CPU in a state, whatever a parameter is
     live: ClassVar[tuple[str, ...] | None] = None  # the settings that go to C with each step; None: all of them
     _before: Hooks | None = None  # the hooks of `step`, made with the first
+    _opt_called = False  # whether a step was taken, which schedulers ask
     _renewed = 0  # how often a step made new state, which programs must know (recording/watching.py)
     _after: Hooks | None = None
 
