@@ -124,20 +124,21 @@ class ModuleState:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"load_state_dict was given {given(state_dict)}, expected a dict of tensors")
-        entries = OrderedDict(state_dict)
         keys, problems = _IncompatibleKeys([], []), _Problems()
         hooks: list[tuple[ModuleState, Callable[..., Any]]] = []
         metadata = getattr(state_dict, "_metadata", {})
 
-        def load(module: ModuleState, prefix: str) -> None:
+        def load(module: ModuleState, prefix: str, entries: dict[str, Any]) -> None:
             local = dict(metadata.get(prefix[:-1], {}), assign_to_params_buffers=assign)
             module._load_from_state_dict(entries, prefix, local, True, *keys, problems)
             for name, child in module._modules.items():
                 if child is not None:
-                    load(child, f"{prefix}{name}.")
+                    inner = f"{prefix}{name}."
+                    load(child, inner, {key: value for key, value in entries.items() if key.startswith(inner)})
             hooks.extend((module, hook) for hook in module._hooks_of("after_load"))
 
-        load(self, "")
+        load(self, "", OrderedDict(state_dict))
+        del load  # it refers to itself: such a cycle would keep the tensors alive
         if hooks or not (problems or (strict and any(keys))):  # a hook may change what counts as missing
             problems.make_copies()
             for module, hook in hooks:

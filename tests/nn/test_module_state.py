@@ -229,3 +229,22 @@ def test_to_a_memory_format_reorders_the_weights_of_images_alone():
     assert model.to(memory_format=norch.channels_last) is model and model[0].weight is weight
     assert weight.stride() == (18, 1, 6, 2) and model[2].weight.stride() == (3, 1)
     assert norch.allclose(model(x), before, atol=1e-6)
+
+
+def test_a_hook_before_loading_sees_the_entries_of_its_own_module():
+    net, seen = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1), nn.ReLU())), []
+
+    def hook(module, state_dict, prefix, *rest):
+        seen.extend(state_dict)
+        state_dict[prefix + "0.bias"] = norch.tensor([3.0])  # the modules below see what it changed
+
+    net[1].register_load_state_dict_pre_hook(hook)
+    net.load_state_dict(net.state_dict())
+    assert seen == ["1.0.weight", "1.0.bias"] and net[1][0].bias.item() == 3.0
+
+
+def test_loading_leaves_no_cycle():
+    net = nn.Linear(1, 1)
+    gc.collect()
+    net.load_state_dict(net.state_dict())
+    assert gc.collect() == 0
