@@ -224,12 +224,27 @@ def test_dropout_at_its_ends_and_in_evaluation(device):
         (nn.Dropout3d(), (100, 2, 2, 2)),
     ],
 )
+@pytest.mark.filterwarnings("ignore:dropout2d. Received a 3-D input")
 def test_whole_channels_are_dropped(layer, shape, device):
     norch.manual_seed(2)
     y = layer(norch.ones(*shape, device=device))
     leading = 1 if shape in [(60, 3), (100, 2, 2, 2)] else 2  # without and with N
     channels = y.reshape(math.prod(shape[:leading]), -1).tolist()
     assert {tuple(sorted(set(channel))) for channel in channels} == {(0.0,), (2.0,)}
+
+
+@pytest.mark.parametrize(
+    "layer, shapes, words",
+    [
+        (nn.Dropout2d(), [(2, 3, 4)], "3-D input, taken as"),
+        (nn.Dropout2d(), [(2, 3), (2, 3, 4, 5, 6)], "-D input, expected"),
+        (nn.Dropout3d(), [(2, 3), (2, 3, 4), (1,) * 6], "-D input, expected"),
+    ],
+)
+def test_channels_of_an_input_of_other_dimensions(layer, shapes, words):
+    for shape in shapes:
+        with pytest.warns(UserWarning, match=words):
+            layer.eval()(norch.ones(*shape))
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.5, "half", True, math.nan])
