@@ -383,11 +383,15 @@ class Optimizer:
                 clear_gradient(parameter, set_to_none)
 
     def state_dict(self) -> StateDict:
-        """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order."""
+        """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order.
+
+        What lies in the state under another key than a tensor is kept as it is.
+        """
         self._told("saving")
-        numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
+        numbers = {id(parameter): number for number, parameter in reversed([*enumerate(self.parameters)])}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
-        state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}
+        state: dict[Any, Any] = {numbers[id(p)]: dict(x) for p, x in self.state.items() if id(p) in numbers}
+        state.update({key: value for key, value in self.state.items() if not isinstance(key, Tensor)})
         return cast(StateDict, self._told("saved", {"state": state, "param_groups": groups}))
 
     def load_state_dict(self, state_dict: StateDict) -> None:
@@ -407,10 +411,13 @@ class Optimizer:
         by_number = dict(zip(numbers, self.parameters))
         state: dict[Tensor, State] = defaultdict(dict)
         for number, values in state_dict["state"].items():
-            if number not in by_number:
+            if number in by_number:
+                parameter = by_number[number]
+                state[parameter] = {key: self._restored(key, value, parameter) for key, value in values.items()}
+            elif isinstance(number, int):
                 raise ValueError(f"load_state_dict: state of parameter {number}, expected one of {numbers}")
-            parameter = by_number[number]
-            state[parameter] = {key: self._restored(key, value, parameter) for key, value in values.items()}
+            else:
+                state[number] = copy.deepcopy(values)
         self.param_groups, self.state = groups, state
         structure.version += 1
         self._told("loaded")
