@@ -125,20 +125,8 @@ class ModuleState:
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"load_state_dict was given {given(state_dict)}, expected a dict of tensors")
         keys, problems = _IncompatibleKeys([], []), _Problems()
-        hooks: list[tuple[ModuleState, Callable[..., Any]]] = []
         metadata = getattr(state_dict, "_metadata", {})
-
-        def load(module: ModuleState, prefix: str, entries: dict[str, Any]) -> None:
-            local = dict(metadata.get(prefix[:-1], {}), assign_to_params_buffers=assign)
-            module._load_from_state_dict(entries, prefix, local, True, *keys, problems)
-            for name, child in module._modules.items():
-                if child is not None:
-                    inner = f"{prefix}{name}."
-                    load(child, inner, {key: value for key, value in entries.items() if key.startswith(inner)})
-            hooks.extend((module, hook) for hook in module._hooks_of("after_load"))
-
-        load(self, "", OrderedDict(state_dict))
-        del load  # it refers to itself: such a cycle would keep the tensors alive
+        hooks = self._load_tree("", OrderedDict(state_dict), metadata, assign, keys, problems)
         if hooks or not (problems or (strict and any(keys))):  # a hook may change what counts as missing
             problems.make_copies()
             for module, hook in hooks:
@@ -150,6 +138,26 @@ class ModuleState:
         if problems:
             raise RuntimeError(f"Error(s) in loading state_dict for {self.get_name()}:\n\t" + "\n\t".join(problems))
         return keys
+
+    def _load_tree(
+        self,
+        prefix: str,
+        entries: dict[str, Any],
+        metadata: Mapping[str, Any],
+        assign: bool,
+        keys: _IncompatibleKeys,
+        problems: _Problems,
+    ) -> list[tuple[ModuleState, Callable[..., Any]]]:
+        """Load this module and those inside it, each from its own entries; the hooks to call after it, with modules."""
+        local = dict(metadata.get(prefix[:-1], {}), assign_to_params_buffers=assign)
+        self._load_from_state_dict(entries, prefix, local, True, *keys, problems)
+        hooks = []
+        for name, child in self._modules.items():
+            if child is not None:
+                inner = f"{prefix}{name}."
+                own = {key: value for key, value in entries.items() if key.startswith(inner)}
+                hooks += child._load_tree(inner, own, metadata, assign, keys, problems)
+        return hooks + [(self, hook) for hook in self._hooks_of("after_load")]
 
     def _load_from_state_dict(
         self,
