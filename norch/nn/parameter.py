@@ -96,6 +96,18 @@ class _Uninitialized(Tensor):
         """Raises RuntimeError: there is none yet."""
         raise RuntimeError(f"{type(self).__name__} has no shape before the first call of its module")
 
+    def share_memory_(self) -> NoReturn:
+        """Raises RuntimeError: there is no memory yet."""
+        raise RuntimeError(f"{type(self).__name__} has no memory to share before the first call of its module")
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        return type(self), (self.requires_grad, str(self.device), self.dtype)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
+        kind, arguments = self.__reduce_ex__(4)
+        memo[id(self)] = copied = kind(*arguments)
+        return copied
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 

@@ -12,7 +12,7 @@ from ..given import given
 from ..operation import assigning, at_once
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
-from .parameter import Parameter
+from .parameter import Parameter, is_lazy
 
 
 class _Keys(NamedTuple):
@@ -99,7 +99,7 @@ class ModuleState:
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Put the state of this module alone into `destination`."""
         for name, tensor in self._own_state().items():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
         if type(self).get_extra_state is not ModuleState.get_extra_state:
             destination[prefix + _EXTRA] = self.get_extra_state()
 
@@ -198,6 +198,10 @@ class ModuleState:
         """Note the copy of one tensor, or what keeps it from being copied."""
         if not isinstance(entry, SparseTensor if isinstance(own, SparseTensor) else Tensor):
             error_msgs.append(f"{prefix + name}: given {given(entry)}, expected a Tensor")
+            return
+        if is_lazy(entry):
+            if not is_lazy(own):
+                error_msgs.append(f"{prefix + name}: given an {type(entry).__name__}, expected one with a shape")
             return
         if own.ndim == 0 and entry.shape == [1]:  # a scalar, as older versions saved it
             entry = entry.reshape(())

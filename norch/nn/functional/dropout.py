@@ -60,7 +60,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         warn("dropout2d: Received a 3-D input, taken as [N, C, length], not as [C, height, width]: use dropout1d")
     elif input.ndim not in (0, 1, 4):
         warn(f"dropout2d: Received a {input.ndim}-D input, expected [N, C, height, width]: use dropout")
-    return _drop("dropout2d", input, p, training, inplace, 2)
+    return channels_dropped(input, p, training, inplace)
 
 
 @flags
@@ -102,6 +102,11 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     norch.Size([1, 2, 2])
     """
     return _drop("feature_alpha_dropout", input, p, training, inplace, 2, keeps_variance=True)
+
+
+def channels_dropped(x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    """dropout of whole channels of any [N, C, ...]."""
+    return _drop("dropout2d", x, p, training, inplace, 2)
 
 
 def _drop(
