@@ -137,8 +137,7 @@ class Module(Hookable, ModuleState):
         elif isinstance(value, Module):
             self._register("_modules", name, value)
         elif type(value) is Buffer:
-            self._register("_buffers", name, value)
-            (self._transient_buffers.discard if value.persistent else self._transient_buffers.add)(name)
+            self.register_buffer(name, value, value.persistent)
         else:
             self._check_replacement(name, value)
             object.__setattr__(self, name, value)

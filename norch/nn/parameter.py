@@ -20,7 +20,8 @@ class Parameter(Tensor):
 
     `Parameter(shape=[3, 2])`, or a list of ints alone, draws each element in row order from `random.uniform(-1, 1)`.
     `Parameter(tensor)` wraps given values and shares the tensor's storage, dtype and device; nested lists and floats
-    are values too. Raises TypeError for a lone int, RuntimeError for values that cannot have a gradient (integers).
+    are values too, and without any it is empty. Raises TypeError for a lone int, RuntimeError for values that cannot
+    have a gradient (integers).
 
     >>> nn.Parameter([[1.0, 2.0]])
     Parameter containing:
@@ -32,8 +33,10 @@ class Parameter(Tensor):
     def __init__(self, data: Any = None, requires_grad: bool = True, *, shape: Sequence[int] | None = None) -> None:
         if self._made_as is not None:  # its `__new__` has made it
             return
-        if (data is None) == (shape is None):
+        if data is not None and shape is not None:
             raise TypeError("Parameter expects either values (a tensor, nested lists) or shape=[...], and not both")
+        if data is None and shape is None:
+            data = empty(0)
         if isinstance(data, int) and not isinstance(data, bool):
             raise TypeError(f"Parameter({data}) could be a shape or a value: write [{data}] or {float(data)}")
         if _is_shape(data):

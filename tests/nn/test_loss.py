@@ -321,3 +321,10 @@ def test_weighted_classes_are_two_calls_with_the_formula_s_values():
 def test_a_score_that_does_not_count_may_be_anything():
     scores = norch.tensor([[float("nan"), -float("inf")], [-1.0, -2.0]])
     assert F.nll_loss(scores, norch.tensor([-100, 0])).item() == 1.0
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 5, 7), (2, 3, 0, 7), (2, 3, 5, 7, 0), (1, 3, 1, 1)])
+def test_gradients_of_losses_of_few_elements(shape):
+    x, target = norch.rand(*shape, requires_grad=True), norch.zeros(shape[0], *shape[2:], dtype=norch.int64)
+    F.nll_loss(x, target, reduction="none").sum().backward()
+    assert x.grad.shape == x.shape and x.grad.sum().item() == -target.numel()

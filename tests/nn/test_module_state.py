@@ -248,3 +248,22 @@ def test_loading_leaves_no_cycle():
     gc.collect()
     net.load_state_dict(net.state_dict())
     assert gc.collect() == 0
+
+
+def test_names_of_parallel_models_lose_their_prefix():
+    net = model()
+    state = net.state_dict()
+    wrapped = nn.Module()
+    wrapped.module = net
+    given = wrapped.state_dict()
+    given._metadata.pop("")
+    nn.modules.utils.consume_prefix_in_state_dict_if_present(given, "module.")
+    assert list(given) == list(state) and list(given._metadata) == list(state._metadata)
+
+
+def test_a_buffer_does_not_hide_an_attribute():
+    net = nn.Module()
+    net.scale = 5
+    with pytest.raises(KeyError, match="already has an attribute 'scale'"):
+        net.scale = nn.Buffer(norch.ones(1))
+    assert net.scale == 5 and not net._buffers

@@ -333,3 +333,16 @@ def test_group_norm_of_channels_of_one_element():
     assert F.group_norm(x, 2).allclose(plain.reshape(3, 6))
     assert F.group_norm(x, 2, weight, bias).allclose(plain.reshape(3, 6) * weight + bias)
     assert norch.autograd.gradcheck(lambda *xs: F.group_norm(xs[0], 2, *xs[1:]), (x, weight, bias))
+
+
+def test_a_group_of_one_element():
+    with pytest.raises(ValueError, match="more than one element in each of the 4 groups"):
+        F.group_norm(norch.ones(1, 4, 1), 4)
+    assert F.group_norm(norch.ones(2, 4, 1), 4).shape == [2, 4, 1] and F.group_norm(norch.ones(1, 4, 1), 2).any() == 0
+
+
+def test_batches_are_not_counted_where_statistics_are_not_tracked():
+    layer = nn.BatchNorm1d(4)
+    layer.track_running_stats = False
+    layer(norch.rand(3, 4))
+    assert layer.num_batches_tracked.item() == 0 and layer.running_mean.tolist() == [0.0] * 4

@@ -377,3 +377,10 @@ def test_weight_norm_loads_the_names_that_it_had():
     x = norch.rand(4, 3)
     close(new(x), old(x))
     copy.deepcopy(new).load_state_dict(new.state_dict())
+
+
+def test_removing_a_spectral_norm_takes_no_further_step():
+    layer, x = nn.utils.spectral_norm(nn.Linear(3, 4)), norch.rand(2, 3)
+    before = layer(x)
+    nn.utils.remove_spectral_norm(layer)
+    assert layer(x).tolist() == before.tolist()
