@@ -424,3 +424,23 @@ def test_parts_and_stacks_of_a_dataset_that_gives_batches_at_once():
 def test_a_part_takes_a_list_of_indices():
     dataset = TensorDataset(norch.arange(10))
     assert Subset(dataset, [7, 1, 4])[[0, 2]][0].tolist() == [7, 4]
+
+
+@pytest.mark.parametrize("name", ["dataset", "batch_size", "sampler", "batch_sampler", "drop_last"])
+def test_what_a_loader_was_made_of_stays(name):
+    loader = DataLoader(range(4), batch_size=2)
+    with pytest.raises(ValueError, match=f"{name} is decided"):
+        setattr(loader, name, None)
+    loader.collate_fn = sum
+    assert list(loader) == [1, 5]
+
+
+@pytest.mark.parametrize(
+    "sampler", [WeightedRandomSampler([1.0] * 50, 50), RandomSampler(range(50)), SubsetRandomSampler(range(50))]
+)
+def test_an_order_is_drawn_with_its_first_index(sampler):
+    iterators, orders = [iter(sampler), iter(sampler)], []
+    for iterator in iterators:
+        norch.manual_seed(3)
+        orders.append(list(iterator))
+    assert orders[0] == orders[1]
