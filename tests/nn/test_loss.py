@@ -328,3 +328,15 @@ def test_gradients_of_losses_of_few_elements(shape):
     x, target = norch.rand(*shape, requires_grad=True), norch.zeros(shape[0], *shape[2:], dtype=norch.int64)
     F.nll_loss(x, target, reduction="none").sum().backward()
     assert x.grad.shape == x.shape and x.grad.sum().item() == -target.numel()
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("weight", [None, norch.tensor([0.5, 1.0, 2.0])])
+@pytest.mark.parametrize("smoothing", [None, 0.0, 0.1])
+def test_the_mean_of_no_counted_samples_has_a_gradient_of_0(smoothing, weight, twice):
+    x = norch.rand(2, 3, requires_grad=True)
+    target = norch.tensor([-100, -100])
+    options = {} if smoothing is None else {"label_smoothing": smoothing}
+    loss = (F.nll_loss if smoothing is None else F.cross_entropy)(x, target, weight, **options)
+    (gradient,) = norch.autograd.grad(loss, x, create_graph=twice)
+    assert math.isnan(loss.item()) and not gradient.any()
