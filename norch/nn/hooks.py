@@ -51,6 +51,10 @@ class ModuleHooks:
         """The hooks of a kind as they were registered, to look at; their handles remove them."""
         return MappingProxyType({key: getattr(hook, "hook", hook) for key, hook in getattr(self, kind).items()})
 
+    def marked(self, kind: str, mark: str) -> Mapping[int, bool]:
+        """The numbers of the hooks of a kind that were registered `with_kwargs`, or to be called always."""
+        return MappingProxyType({key: True for key, hook in getattr(self, kind).items() if getattr(hook, mark)})
+
     def all(self, kind: str) -> list[tuple[int, Callable[..., Any]]]:
         """The hooks of a kind that a call meets: those of all modules, then the module's own."""
         own = list(getattr(self, kind).items())
@@ -129,6 +133,11 @@ _NO_HOOKS = ModuleHooks()
 EVERY = ModuleHooks()  # the hooks of all modules, which run before a module's own
 
 
+def _registered(method: str, *arguments: str) -> property:
+    """An attribute that shows hooks of a module."""
+    return property(lambda self: getattr(vars(self).get("_hooks") or _NO_HOOKS, method)(*arguments))
+
+
 class Hookable:
     """The part of Module that takes hooks. Each `register_...` returns a handle, whose remove() takes the hook away."""
 
@@ -180,10 +189,11 @@ class Hookable:
         self._hooks = hooks
         return hooks.add(kind, hook, prepend)
 
-    _forward_pre_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("before"))
-    _forward_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("after"))
-    _backward_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("backward"))
-    _backward_pre_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("before_backward"))
+    _forward_pre_hooks, _forward_hooks = _registered("given", "before"), _registered("given", "after")
+    _backward_hooks, _backward_pre_hooks = _registered("given", "backward"), _registered("given", "before_backward")
+    _forward_pre_hooks_with_kwargs = _registered("marked", "before", "with_kwargs")
+    _forward_hooks_with_kwargs = _registered("marked", "after", "with_kwargs")
+    _forward_hooks_always_called = _registered("marked", "after", "always_call")
 
 
 # ---- Hooks of all modules ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ..tensor_types import type_of
 from ..types import DType, bfloat16, float16, float32, float64, shown
 from ..utils.utils import clear_gradient
 from .hooks import Hookable, replaced_by_hooks
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer
 from .registry import Registry
 from .state import ModuleState
 
@@ -136,7 +136,7 @@ class Module(Hookable, ModuleState):
             self._register("_parameters", name, value)
         elif isinstance(value, Module):
             self._register("_modules", name, value)
-        elif type(value) is Buffer:
+        elif type(value) in (Buffer, UninitializedBuffer):
             self.register_buffer(name, value, value.persistent)
         else:
             self._check_replacement(name, value)

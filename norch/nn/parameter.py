@@ -129,7 +129,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 
 class UninitializedBuffer(_Uninitialized):
-    """A buffer of a dtype, whose shape a lazy module learns from its first input.
+    """A buffer of a dtype, whose shape a lazy module learns from its first input; a Module registers it as a `Buffer`.
 
     >>> nn.LazyBatchNorm1d().running_mean
     <UninitializedBuffer>
@@ -137,10 +137,17 @@ class UninitializedBuffer(_Uninitialized):
 
     becomes = Tensor
 
-    def __init__(self, requires_grad: bool = False, device: str | None = None, dtype: DType | None = None) -> None:
+    def __init__(
+        self,
+        requires_grad: bool = False,
+        device: str | None = None,
+        dtype: DType | None = None,
+        persistent: bool = True,
+    ) -> None:
         super().__init__([])
         self.data = empty(0, dtype=dtype, device=device)
         self.requires_grad_(requires_grad)
+        self.persistent = persistent
 
 
 def is_lazy(param: object) -> bool:

@@ -348,3 +348,17 @@ def test_a_backward_hook_returns_no_gradient_of_inputs_that_require_none():
     linear.register_full_backward_hook(lambda module, grad_input, grad_output: grad_output)
     with pytest.raises(RuntimeError, match="inputs that require none"):
         linear(norch.ones(1, 1)).backward()
+
+
+def test_hooks_show_how_they_were_registered():
+    linear = layer([[2.0]])
+    plain = linear.register_forward_hook(lambda module, args, y: None)
+    named = linear.register_forward_hook(lambda module, args, kwargs, y: None, with_kwargs=True)
+    always = linear.register_forward_hook(lambda module, args, y: None, always_call=True)
+    before = linear.register_forward_pre_hook(lambda module, args, kwargs: None, with_kwargs=True)
+    assert list(linear._forward_hooks) == [plain.id, named.id, always.id]
+    assert dict(linear._forward_hooks_with_kwargs) == {named.id: True}
+    assert dict(linear._forward_hooks_always_called) == {always.id: True}
+    assert dict(linear._forward_pre_hooks_with_kwargs) == {before.id: True}
+    named.remove()
+    assert not linear._forward_hooks_with_kwargs and not nn.ReLU()._forward_hooks_with_kwargs

@@ -123,20 +123,21 @@ def test_a_lazy_module_of_ones_own():
 
         def __init__(self):
             super().__init__()
-            self.register_buffer("mean", nn.UninitializedBuffer())
+            self.mean, self.kept = nn.UninitializedBuffer(), nn.UninitializedBuffer(persistent=False)
 
         def initialize_parameters(self, x):
             self.calls += 1
-            if self.calls < 3:
-                self.mean.materialize(x.shape) if self.calls == 2 else None
+            for buffer in (self.mean, self.kept) if self.calls == 2 else ():
+                buffer.materialize(x.shape)
 
         def forward(self, x):
             return x - self.mean.zero_()
 
     counted = Counted()
-    with pytest.raises(RuntimeError, match="Counted: .* left \\['mean'\\] without a shape"):
+    with pytest.raises(RuntimeError, match="Counted: .* left \\['mean', 'kept'\\] without a shape"):
         counted(x)
     assert counted(x).shape == counted(x).shape == [2, 3] and counted.calls == 2
+    assert list(counted._buffers) == ["mean", "kept"] and list(counted.state_dict()) == ["mean"]
 
 
 def test_a_state_without_shapes():

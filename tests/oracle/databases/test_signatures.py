@@ -29,7 +29,6 @@ DIFFERENCES = {
     "Tensor.expand Tensor.to_dense Tensor.to_sparse": "what torch keeps for its tracer and compressed layouts",
     "cuda.Event": "events of other processes",
     "nn.RMSNorm.forward": "input as in every other layer; torch says x",
-    "nn.UninitializedBuffer": "whether it is saved is decided by register_buffer",
     "optim.SGD": "the article's default rate",
 }
 
