@@ -134,14 +134,14 @@ def _check_output(
         if output.requires_grad:
             analytic = grad(output, checked, weights, allow_unused=True)
 
-    def loss() -> float:
+    def values() -> Tensor:
         with enable_grad():  # a function that differentiates inside needs its graph
-            return float((_outputs(function, inputs)[place].detach() * weights).sum())
+            return _outputs(function, inputs)[place].detach().clone()
 
     for number, (x, gradient) in enumerate(zip(checked, analytic)):
-        values = gradient.reshape(-1).tolist() if gradient is not None else [0.0] * int(x.numel)
-        for i, found in enumerate(values):
-            expected = _difference(loss, x, i, eps)
+        analytic_values = gradient.reshape(-1).tolist() if gradient is not None else [0.0] * int(x.numel)
+        for i, found in enumerate(analytic_values):
+            expected = float((_difference(values, x, i, eps) * weights).sum())
             if not abs(found - expected) <= atol + rtol * abs(expected):
                 raise GradientMismatch(
                     f"output {place}, input {number}, element {i}: backward gives {found}, "
@@ -149,14 +149,14 @@ def _check_output(
                 )
 
 
-def _difference(loss: Callable[[], float], x: Tensor, i: int, eps: float) -> float:
-    """The central difference of the loss by element i of x, in row order."""
+def _difference(values: Callable[[], Tensor], x: Tensor, i: int, eps: float) -> Tensor:
+    """The central difference of each of the values by element i of x, in row order."""
     index = index_in(x.shape, i) or (...,)
     with no_grad():
         before = x[index].item()
         x.detach()[index] = before + eps
-        above = loss()
+        above = values()
         x.detach()[index] = before - eps
-        below = loss()
+        below = values()
         x.detach()[index] = before
     return (above - below) / (2 * eps)

@@ -340,3 +340,5 @@ def test_the_mean_of_no_counted_samples_has_a_gradient_of_0(smoothing, weight, t
     loss = (F.nll_loss if smoothing is None else F.cross_entropy)(x, target, weight, **options)
     (gradient,) = norch.autograd.grad(loss, x, create_graph=twice)
     assert math.isnan(loss.item()) and not gradient.any()
+    if twice and gradient.requires_grad:
+        assert not norch.autograd.grad(gradient.sum(), x)[0].any()

@@ -360,7 +360,7 @@ class CrossEntropyBackward(Node):
         if self.reduction == "none" and not lone:
             gradient = gradient.unsqueeze(dim)
         if self.reduction == "mean":
-            gradient = gradient / counted.sum().to(logits.dtype)
+            gradient = gradient / _some(counted.sum()).to(logits.dtype)
         return [counted._choose(gradient * (logits.softmax(dim) - goal), 0.0), None]
 
     def fused(self, gradient: Tensor) -> Gradients:
