@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, Union
 
 from .. import operation
 from ..arguments import flags
+from ..given import warn
 from ..packing import counting
 from ..types import index_in
 from .engine import grad
@@ -35,11 +36,11 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Compare the gradients of `func(*inputs)` with central differences, for each float64 input that requires them.
+    """Compare the gradients of `func(*inputs)` with central differences, for each input that requires them.
 
     `func` returns a tensor or several. Raises RuntimeError (or returns False) if an element differs by more than
-    atol + rtol * |expected|; ValueError for other dtypes than float64, in which differences are too coarse. The options
-    from `nondet_tol` on are PyTorch's, and change nothing: every element is compared.
+    atol + rtol * |expected|; warns of other dtypes than float64, in which such small differences are too coarse. The
+    options from `nondet_tol` on are PyTorch's, and change nothing: every element is compared.
 
     >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
     >>> norch.autograd.gradcheck(lambda x: x.log(), x)
@@ -53,7 +54,7 @@ def gradcheck(
         raise ValueError("gradcheck: expected at least one input that requires gradients")
     for x in checked:
         if x.dtype.name != "float64":
-            raise ValueError(f"gradcheck: expected float64 inputs, got {x.dtype}")
+            warn(f"gradcheck: an input is {x.dtype}, expected float64: others are too coarse for small differences")
     try:
         count = len(_outputs(func, inputs))
         for place in range(count):
@@ -65,24 +66,40 @@ def gradcheck(
     return True
 
 
-def gradgradcheck(func: Checked, inputs: Tensor | Sequence[object], **options: Any) -> bool:
+def gradgradcheck(
+    func: Checked,
+    inputs: Tensor | Sequence[object],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    *,
+    gen_non_contig_grad_outputs: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    **options: Any,
+) -> bool:
     """Check second derivatives: `gradcheck` of the function that maps the inputs to their gradients.
+
+    The outputs are weighted by `grad_outputs`, whose gradients are checked as well, or by numbers of this function.
+    The options are those of `gradcheck`; the three before them are PyTorch's, and change nothing.
 
     >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
     >>> norch.autograd.gradgradcheck(lambda x: x**3, x)
     True
     """
     inputs = (inputs,) if isinstance(inputs, operation.Tensor) else tuple(inputs)
+    given = (grad_outputs,) if isinstance(grad_outputs, operation.Tensor) else tuple(grad_outputs or ())
 
     def gradients(*values: Any) -> list[Tensor]:
+        values, weights = values[: len(inputs)], values[len(inputs) :]
         wanted = [x for x in values if isinstance(x, operation.Tensor) and x.requires_grad]
-        outputs = [y for y in _outputs(func, values) if y.requires_grad]
+        outputs = _outputs(func, values)
         # weights that differ by element, so that no symmetry hides an error
-        weights = [_ramp(y) for y in outputs]
-        found = grad(outputs, wanted, weights, create_graph=True, allow_unused=True)
+        weights = weights or tuple(map(_ramp, outputs))
+        pairs = [(y, weight) for y, weight in zip(outputs, weights) if y.requires_grad]
+        tracked, weights = zip(*pairs) if pairs else ((), ())
+        found = grad(tracked, wanted, weights, create_graph=True, allow_unused=True)
         return [g for g in found if g is not None]
 
-    return gradcheck(gradients, inputs, **options)
+    return gradcheck(gradients, (*inputs, *given), **options)
 
 
 class GradientMismatch(RuntimeError):
@@ -117,14 +134,14 @@ def _check_output(
         if output.requires_grad:
             analytic = grad(output, checked, weights, allow_unused=True)
 
-    def loss() -> float:
+    def values() -> Tensor:
         with enable_grad():  # a function that differentiates inside needs its graph
-            return float((_outputs(function, inputs)[place].detach() * weights).sum())
+            return _outputs(function, inputs)[place].detach().clone()
 
     for number, (x, gradient) in enumerate(zip(checked, analytic)):
-        values = gradient.reshape(-1).tolist() if gradient is not None else [0.0] * int(x.numel)
-        for i, found in enumerate(values):
-            expected = _difference(loss, x, i, eps)
+        analytic_values = gradient.reshape(-1).tolist() if gradient is not None else [0.0] * int(x.numel)
+        for i, found in enumerate(analytic_values):
+            expected = float((_difference(values, x, i, eps) * weights).sum())
             if not abs(found - expected) <= atol + rtol * abs(expected):
                 raise GradientMismatch(
                     f"output {place}, input {number}, element {i}: backward gives {found}, "
@@ -132,14 +149,14 @@ def _check_output(
                 )
 
 
-def _difference(loss: Callable[[], float], x: Tensor, i: int, eps: float) -> float:
-    """The central difference of the loss by element i of x, in row order."""
+def _difference(values: Callable[[], Tensor], x: Tensor, i: int, eps: float) -> Tensor:
+    """The central difference of each of the values by element i of x, in row order."""
     index = index_in(x.shape, i) or (...,)
     with no_grad():
         before = x[index].item()
         x.detach()[index] = before + eps
-        above = loss()
+        above = values()
         x.detach()[index] = before - eps
-        below = loss()
+        below = values()
         x.detach()[index] = before
     return (above - below) / (2 * eps)

@@ -32,7 +32,7 @@ def _function(name: str) -> Callable[..., Any]:
             keywords["value"] = _numbers(arguments.pop())
         columns, named = _columns(call.__name__, arguments, keywords)
         results = tuple([method(*row, **dict(zip(keywords, values))) for row, values in zip(columns, named)])
-        return list(arguments[0]) if name.endswith("_") else results
+        return arguments[0] if name.endswith("_") else results
 
     call.__name__ = call.__qualname__ = f"_foreach_{name}"
     call.__doc__ = (

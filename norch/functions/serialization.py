@@ -67,7 +67,10 @@ def _encode(value: object, path: tuple[str, ...], tensors: dict[str, Tensor]) ->
         return {key: entry for key, entry in encoded.items() if entry not in (False, "cpu")}
     if isinstance(value, dict):
         pairs = [[_encode_key(key, path), _encode(item, (*path, str(key)), tensors)] for key, item in value.items()]
-        return {"OrderedDict" if isinstance(value, OrderedDict) else "dict": pairs}
+        if not isinstance(value, OrderedDict):
+            return {"dict": pairs}
+        versions = getattr(value, "_metadata", None)  # of the modules whose state it is
+        return {"OrderedDict": pairs, **({"versions": _encode(versions, path, tensors)} if versions else {})}
     if isinstance(value, (list, tuple)) or type(value) is set:
         items = [_encode(item, (*path, str(i)), tensors) for i, item in enumerate(value)]
         return {"tuple" if isinstance(value, tuple) else "list" if isinstance(value, list) else "set": items}
@@ -138,7 +141,14 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
             return items if kind == "list" else tuple(items) if kind == "tuple" else set(items)
         except TypeError as error:
             raise ValueError(f"its structure has a set whose element is an {error}") from None
-    return _decode_dict({} if kind == "dict" else OrderedDict(), content, tensors, place)
+    if kind == "dict":
+        return _decode_dict({}, content, tensors, place)
+    ordered: Any = _decode_dict(OrderedDict(), content, tensors, place)
+    if "versions" in encoded:
+        ordered._metadata = _decode(encoded["versions"], tensors, place)
+        if not isinstance(ordered._metadata, dict):
+            raise ValueError(f"its structure has versions of {given(ordered._metadata)}")
+    return ordered
 
 
 def _decode_dict(

@@ -124,10 +124,13 @@ class _Unpickler(_Base):
     dispatch = {code: _Base.dispatch[code] for code in _CODES}
 
     def load_build(self) -> None:
-        """A state for the last object: attributes, which only the dicts of torch's state_dicts have, and lose here."""
-        self.stack.pop()
-        if type(self.stack[-1]) is not OrderedDict:
-            raise ValueError(f"it sets the state of {given(self.stack[-1])}")
+        """A state for the last object: attributes, which only the dicts of torch's state_dicts have."""
+        attributes, built = self.stack.pop(), self.stack[-1]
+        if type(built) is not OrderedDict:
+            raise ValueError(f"it sets the state of {given(built)}")
+        versions = attributes.get("_metadata") if isinstance(attributes, dict) else None
+        if isinstance(versions, dict):  # those of the modules whose state it is
+            built._metadata = versions  # type: ignore[attr-defined]
 
     dispatch[pickle.BUILD[0]] = load_build
 
@@ -206,6 +209,8 @@ class _Restored:
         if isinstance(value, dict):
             made: dict[Any, Any] = OrderedDict() if isinstance(value, OrderedDict) else {}
             made.update((self.restored(key), self.restored(item)) for key, item in dict.items(value))
+            if hasattr(value, "_metadata"):
+                made._metadata = self.restored(value._metadata)  # type: ignore[attr-defined]
             return made
         if isinstance(value, Size) or value is None or isinstance(value, (bool, int, float, str, bytes, dtype)):
             return value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.multi_output import ModuleBackward, ModuleOutputs
-from ..given import warn
+from ..given import given, warn
 from ..tensor import Tensor
 from ..types import shown
 
@@ -50,6 +50,10 @@ class ModuleHooks:
     def given(self, kind: str) -> Mapping[int, Callable[..., Any]]:
         """The hooks of a kind as they were registered, to look at; their handles remove them."""
         return MappingProxyType({key: getattr(hook, "hook", hook) for key, hook in getattr(self, kind).items()})
+
+    def marked(self, kind: str, mark: str) -> Mapping[int, bool]:
+        """The numbers of the hooks of a kind that were registered `with_kwargs`, or to be called always."""
+        return MappingProxyType({key: True for key, hook in getattr(self, kind).items() if getattr(hook, mark)})
 
     def all(self, kind: str) -> list[tuple[int, Callable[..., Any]]]:
         """The hooks of a kind that a call meets: those of all modules, then the module's own."""
@@ -93,6 +97,14 @@ class ModuleHooks:
             called.append(key)
             replaced = hook(module, inputs, kwargs, result)
             result = result if replaced is None else replaced
+        if (node or self.all("before_backward")) and not isinstance(result, (Tensor, tuple, list)):
+            warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors, "
+                f"given {given(result)}"
+            )
+            if node is not None:
+                node.hook = lambda grad_input, _: grad_input
+            return result
         if node is not None:
             result = _leave(node, result)
         if self.all("before_backward"):
@@ -119,6 +131,11 @@ class ModuleHooks:
 
 _NO_HOOKS = ModuleHooks()
 EVERY = ModuleHooks()  # the hooks of all modules, which run before a module's own
+
+
+def _registered(method: str, *arguments: str) -> property:
+    """An attribute that shows hooks of a module."""
+    return property(lambda self: getattr(vars(self).get("_hooks") or _NO_HOOKS, method)(*arguments))
 
 
 class Hookable:
@@ -172,9 +189,11 @@ class Hookable:
         self._hooks = hooks
         return hooks.add(kind, hook, prepend)
 
-    _forward_pre_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("before"))
-    _forward_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("after"))
-    _backward_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("backward"))
+    _forward_pre_hooks, _forward_hooks = _registered("given", "before"), _registered("given", "after")
+    _backward_hooks, _backward_pre_hooks = _registered("given", "backward"), _registered("given", "before_backward")
+    _forward_pre_hooks_with_kwargs = _registered("marked", "before", "with_kwargs")
+    _forward_hooks_with_kwargs = _registered("marked", "after", "with_kwargs")
+    _forward_hooks_always_called = _registered("marked", "after", "always_call")
 
 
 # ---- Hooks of all modules ---------------------------------------------------------------------------------------
@@ -240,6 +259,52 @@ def register_module_full_backward_pre_hook(hook: Callable[..., object]) -> HookH
 register_module_backward_hook = register_module_full_backward_hook  # the name before PyTorch 1.8
 
 
+# ---- Hooks of what modules register -----------------------------------------------------------------------------
+
+_registering = {"_parameters": Hooks(), "_modules": Hooks(), "_buffers": Hooks()}
+
+
+def register_module_parameter_registration_hook(hook: Callable[..., object]) -> HookHandle:
+    """Call `hook(module, name, parameter)` before any module registers a parameter; what it returns replaces it.
+
+    >>> def hook(module, name, parameter):
+    ...     print(name, list(parameter.shape))
+    >>> with nn.modules.module.register_module_parameter_registration_hook(hook):
+    ...     _ = nn.Linear(3, 2)
+    weight [2, 3]
+    bias [2]
+    """
+    return HookHandle(_registering["_parameters"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., object]) -> HookHandle:
+    """Call `hook(module, name, child)` before any module registers another; what it returns replaces the child.
+
+    >>> with nn.modules.module.register_module_module_registration_hook(lambda module, name, child: nn.Identity()):
+    ...     nn.Sequential(nn.ReLU())[0].get_name()
+    'Identity'
+    """
+    return HookHandle(_registering["_modules"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., object]) -> HookHandle:
+    """Call `hook(module, name, tensor)` before any module registers a buffer; what it returns replaces the tensor.
+
+    >>> with nn.modules.module.register_module_buffer_registration_hook(lambda module, name, tensor: tensor + 1):
+    ...     nn.BatchNorm1d(1).running_var
+    tensor([2.])
+    """
+    return HookHandle(_registering["_buffers"], hook)
+
+
+def replaced_by_hooks(registry: str, module: object, name: str, value: object) -> object:
+    """What the hooks make of a value, if there is one, that is about to be registered."""
+    for hook in list(_registering[registry].values()) if value is not None else ():
+        replaced = hook(module, name, value)
+        value = value if replaced is None else replaced
+    return value
+
+
 class _Hook:
     """A hook in one form, whatever it takes. (A class, as pickle finds no function inside a function.)"""
 
@@ -278,13 +343,7 @@ class PostHook(_Hook):
 
 def _listed(result: Any) -> list[Any]:
     """The result of a module, a tensor or a tuple or list of them, as a list."""
-    if isinstance(result, Tensor):
-        return [result]
-    if not isinstance(result, (tuple, list)):
-        raise TypeError(
-            f"a module with a full backward hook returns a tensor or a tuple of them, got {type(result).__name__}"
-        )
-    return list(result)
+    return [result] if isinstance(result, Tensor) else list(result)
 
 
 def _leave(node: ModuleBackward | ModuleOutputs, result: Any) -> Any:
@@ -300,6 +359,8 @@ def _checked(replaced: object, grad_input: tuple[Tensor | None, ...]) -> tuple[T
     replaced = replaced if isinstance(replaced, tuple) else (replaced,)
     if len(replaced) != len(grad_input):
         raise RuntimeError(f"a backward hook returned {len(replaced)} gradients, expected {len(grad_input)}")
+    if all(old is None for old in grad_input) and any(new is not None for new in replaced):
+        raise RuntimeError("a backward hook returned a gradient of inputs that require none, expected None")
     for new, old in zip(replaced, grad_input):
         if new is None or old is None:
             continue

@@ -323,7 +323,8 @@ def _xavier_std(tensor: Tensor, gain: float) -> float:
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if check_tensor(tensor, "kaiming").numel() == 0:
-        return 0.0  # nothing is drawn
+        warn("Initializing zero-element tensors is a no-op")
+        return 0.0
     return calculate_gain(nonlinearity, a) / math.sqrt(max(1, _calculate_correct_fan(tensor, mode)))
 
 

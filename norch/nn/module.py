@@ -17,8 +17,8 @@ from ..tensor import Tensor
 from ..tensor_types import type_of
 from ..types import DType, bfloat16, float16, float32, float64, shown
 from ..utils.utils import clear_gradient
-from .hooks import Hookable
-from .parameter import Buffer, Parameter
+from .hooks import Hookable, replaced_by_hooks
+from .parameter import Buffer, Parameter, UninitializedBuffer
 from .registry import Registry
 from .state import ModuleState
 
@@ -133,12 +133,11 @@ class Module(Hookable, ModuleState):
     def __setattr__(self, name: str, value: Any) -> None:
         structure.version += 1
         if isinstance(value, Parameter):
-            self._register(self._parameters, name, value)
+            self._register("_parameters", name, value)
         elif isinstance(value, Module):
-            self._register(self._modules, name, value)
-        elif type(value) is Buffer:
-            self._register(self._buffers, name, value)
-            (self._transient_buffers.discard if value.persistent else self._transient_buffers.add)(name)
+            self._register("_modules", name, value)
+        elif type(value) in (Buffer, UninitializedBuffer):
+            self.register_buffer(name, value, value.persistent)
         else:
             self._check_replacement(name, value)
             object.__setattr__(self, name, value)
@@ -170,14 +169,15 @@ class Module(Hookable, ModuleState):
             del registry[name]
         return bool(found)
 
-    def _register(self, registry: dict[str, T | None], name: str, value: T | None) -> None:
-        """Set the attribute and list it in `registry`, and in no other."""
-        if name not in registry:
-            computed = registry is not self._modules and isdatadescriptor(getattr(type(self), name, None))
+    def _register(self, registry: str, name: str, value: object) -> None:
+        """Set the attribute and list it in the registry of this name, and in no other."""
+        registered = getattr(self, registry)
+        if name not in registered:
+            computed = registry != "_modules" and isdatadescriptor(getattr(type(self), name, None))
             if computed and hasattr(self, name):  # a property may wait for what is registered
                 raise KeyError(f"{self.get_name()} already computes its attribute {shown(name)}")
             self._forget(name)
-        registry[name] = value
+        registered[name] = replaced_by_hooks(registry, self, name, value)
 
     def _check_replacement(self, name: str, value: object) -> None:
         """Let a registered name take None or (a buffer) a tensor; refuse what would silently unregister it."""
@@ -188,9 +188,10 @@ class Module(Hookable, ModuleState):
                     raise TypeError(f"{self.get_name()}.{name} was given {given(value)}, expected {expected}")
                 registered[name] = value
 
-    def _add(self, registry: dict[str, T | None], kind: str, name: str, value: T | None, expected: type[T]) -> None:
+    def _add(self, registry: str, name: str, value: T | None, expected: type[T]) -> None:
         """Register a value, or None, after checking it and its name."""
-        self._check_name(kind, name, registry)
+        kind = registry[1:-1]  # "parameter", "module" or "buffer"
+        self._check_name(kind, name, getattr(self, registry))
         is_sparse = kind == "buffer" and isinstance(value, SparseTensor)
         if value is not None and not isinstance(value, expected) and not is_sparse:
             raise TypeError(f"{kind} {shown(name)} is {given(value)}, expected a {expected.__name__} or None")
@@ -206,7 +207,7 @@ class Module(Hookable, ModuleState):
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter by name. None reserves the name, as Linear does with bias=False."""
-        self._add(self._parameters, "parameter", name, param, Parameter)
+        self._add("_parameters", name, param, Parameter)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module's state and follows `.to()`, but is not trained.
@@ -214,7 +215,7 @@ class Module(Hookable, ModuleState):
         With `persistent=False`, state_dict leaves it out. A type checker knows the attribute if the class annotates it,
         as in `mask: norch.Tensor`.
         """
-        self._add(self._buffers, "buffer", name, tensor, Tensor)
+        self._add("_buffers", name, tensor, Tensor)
         if persistent:
             self._transient_buffers.discard(name)
         else:
@@ -222,7 +223,7 @@ class Module(Hookable, ModuleState):
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a child module by name."""
-        self._add(self._modules, "module", name, module, Module)
+        self._add("_modules", name, module, Module)
 
     register_module = add_module
 

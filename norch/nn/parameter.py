@@ -20,7 +20,8 @@ class Parameter(Tensor):
 
     `Parameter(shape=[3, 2])`, or a list of ints alone, draws each element in row order from `random.uniform(-1, 1)`.
     `Parameter(tensor)` wraps given values and shares the tensor's storage, dtype and device; nested lists and floats
-    are values too. Raises TypeError for a lone int, RuntimeError for values that cannot have a gradient (integers).
+    are values too, and without any it is empty. Raises TypeError for a lone int, RuntimeError for values that cannot
+    have a gradient (integers).
 
     >>> nn.Parameter([[1.0, 2.0]])
     Parameter containing:
@@ -32,8 +33,10 @@ class Parameter(Tensor):
     def __init__(self, data: Any = None, requires_grad: bool = True, *, shape: Sequence[int] | None = None) -> None:
         if self._made_as is not None:  # its `__new__` has made it
             return
-        if (data is None) == (shape is None):
+        if data is not None and shape is not None:
             raise TypeError("Parameter expects either values (a tensor, nested lists) or shape=[...], and not both")
+        if data is None and shape is None:
+            data = empty(0)
         if isinstance(data, int) and not isinstance(data, bool):
             raise TypeError(f"Parameter({data}) could be a shape or a value: write [{data}] or {float(data)}")
         if _is_shape(data):
@@ -96,6 +99,18 @@ class _Uninitialized(Tensor):
         """Raises RuntimeError: there is none yet."""
         raise RuntimeError(f"{type(self).__name__} has no shape before the first call of its module")
 
+    def share_memory_(self) -> NoReturn:
+        """Raises RuntimeError: there is no memory yet."""
+        raise RuntimeError(f"{type(self).__name__} has no memory to share before the first call of its module")
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        return type(self), (self.requires_grad, str(self.device), self.dtype)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
+        kind, arguments = self.__reduce_ex__(4)
+        memo[id(self)] = copied = kind(*arguments)
+        return copied
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
@@ -114,7 +129,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 
 class UninitializedBuffer(_Uninitialized):
-    """A buffer of a dtype, whose shape a lazy module learns from its first input.
+    """A buffer of a dtype, whose shape a lazy module learns from its first input; a Module registers it as a `Buffer`.
 
     >>> nn.LazyBatchNorm1d().running_mean
     <UninitializedBuffer>
@@ -122,10 +137,17 @@ class UninitializedBuffer(_Uninitialized):
 
     becomes = Tensor
 
-    def __init__(self, requires_grad: bool = False, device: str | None = None, dtype: DType | None = None) -> None:
+    def __init__(
+        self,
+        requires_grad: bool = False,
+        device: str | None = None,
+        dtype: DType | None = None,
+        persistent: bool = True,
+    ) -> None:
         super().__init__([])
         self.data = empty(0, dtype=dtype, device=device)
         self.requires_grad_(requires_grad)
+        self.persistent = persistent
 
 
 def is_lazy(param: object) -> bool:

@@ -12,7 +12,7 @@ from ..given import given
 from ..operation import assigning, at_once
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
-from .parameter import Parameter
+from .parameter import Parameter, is_lazy
 
 
 class _Keys(NamedTuple):
@@ -99,7 +99,7 @@ class ModuleState:
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Put the state of this module alone into `destination`."""
         for name, tensor in self._own_state().items():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
         if type(self).get_extra_state is not ModuleState.get_extra_state:
             destination[prefix + _EXTRA] = self.get_extra_state()
 
@@ -124,20 +124,9 @@ class ModuleState:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"load_state_dict was given {given(state_dict)}, expected a dict of tensors")
-        entries = OrderedDict(state_dict)
         keys, problems = _IncompatibleKeys([], []), _Problems()
-        hooks: list[tuple[ModuleState, Callable[..., Any]]] = []
         metadata = getattr(state_dict, "_metadata", {})
-
-        def load(module: ModuleState, prefix: str) -> None:
-            local = dict(metadata.get(prefix[:-1], {}), assign_to_params_buffers=assign)
-            module._load_from_state_dict(entries, prefix, local, True, *keys, problems)
-            for name, child in module._modules.items():
-                if child is not None:
-                    load(child, f"{prefix}{name}.")
-            hooks.extend((module, hook) for hook in module._hooks_of("after_load"))
-
-        load(self, "")
+        hooks = self._load_tree("", OrderedDict(state_dict), metadata, assign, keys, problems)
         if hooks or not (problems or (strict and any(keys))):  # a hook may change what counts as missing
             problems.make_copies()
             for module, hook in hooks:
@@ -149,6 +138,26 @@ class ModuleState:
         if problems:
             raise RuntimeError(f"Error(s) in loading state_dict for {self.get_name()}:\n\t" + "\n\t".join(problems))
         return keys
+
+    def _load_tree(
+        self,
+        prefix: str,
+        entries: dict[str, Any],
+        metadata: Mapping[str, Any],
+        assign: bool,
+        keys: _IncompatibleKeys,
+        problems: _Problems,
+    ) -> list[tuple[ModuleState, Callable[..., Any]]]:
+        """Load this module and those inside it, each from its own entries; the hooks to call after it, with modules."""
+        local = dict(metadata.get(prefix[:-1], {}), assign_to_params_buffers=assign)
+        self._load_from_state_dict(entries, prefix, local, True, *keys, problems)
+        hooks = []
+        for name, child in self._modules.items():
+            if child is not None:
+                inner = f"{prefix}{name}."
+                own = {key: value for key, value in entries.items() if key.startswith(inner)}
+                hooks += child._load_tree(inner, own, metadata, assign, keys, problems)
+        return hooks + [(self, hook) for hook in self._hooks_of("after_load")]
 
     def _load_from_state_dict(
         self,
@@ -189,6 +198,10 @@ class ModuleState:
         """Note the copy of one tensor, or what keeps it from being copied."""
         if not isinstance(entry, SparseTensor if isinstance(own, SparseTensor) else Tensor):
             error_msgs.append(f"{prefix + name}: given {given(entry)}, expected a Tensor")
+            return
+        if is_lazy(entry):
+            if not is_lazy(own):
+                error_msgs.append(f"{prefix + name}: given an {type(entry).__name__}, expected one with a shape")
             return
         if own.ndim == 0 and entry.shape == [1]:  # a scalar, as older versions saved it
             entry = entry.reshape(())

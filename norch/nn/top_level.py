@@ -38,6 +38,7 @@ from .functional import (
     selu_,
     threshold_,
 )
+from .functional.dropout import channels_dropped
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -433,22 +434,22 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
 @flags
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """As `functional.dropout2d`, but no argument has a default.
+    """As `functional.dropout2d`, of any [N, C, ...] without a warning; no argument has a default.
 
     >>> norch.feature_dropout(norch.ones(1, 3), 0.5, train=False)
     tensor([[1., 1., 1.]])
     """
-    return F.dropout2d(input, p, train)
+    return channels_dropped(input, p, train, False)
 
 
 @flags
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_dropout` in place; otherwise as `functional.dropout2d`.
+    """`feature_dropout` in place; otherwise as that.
 
     >>> norch.feature_dropout_(norch.ones(1, 3), 0.5, train=False)
     tensor([[1., 1., 1.]])
     """
-    return F.dropout2d(input, p, train, inplace=True)
+    return channels_dropped(input, p, train, True)
 
 
 @flags

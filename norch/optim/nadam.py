@@ -70,7 +70,7 @@ class NAdam(Optimizer):
         step, (beta1, beta2), decay = state["step"].item(), group["betas"], group["momentum_decay"]
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (count * decay)) for count in (step, step + 1))
         state["mu_product"] = state["mu_product"] * mu
-        product = state["mu_product"].item()
+        product = state["mu_product"] if group["differentiable"] else state["mu_product"].item()
         m = state["exp_avg"] = beta1 * state["exp_avg"] + (1 - beta1) * gradient
         v = state["exp_avg_sq"] = beta2 * state["exp_avg_sq"] + (1 - beta2) * gradient * gradient
         ahead = (1 - mu) / (1 - product) * gradient + mu_next / (1 - product * mu_next) * m

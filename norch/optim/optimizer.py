@@ -65,6 +65,7 @@ def _with_hooks(step: Step) -> Step:
 
     @functools.wraps(step)
     def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True
         if not (self._before or self._after or _before_all or _after_all):
             return step(self, *args, **kwargs)
         for hook in [*_before_all.values(), *(self._before or {}).values()]:
@@ -109,6 +110,7 @@ class Optimizer:
     numbers: ClassVar[tuple[str, ...]] = ("step",)  # what is one float32 on the CPU in a state, whatever a parameter is
     live: ClassVar[tuple[str, ...] | None] = None  # the settings that go to C with each step; None: all of them
     _before: Hooks | None = None  # the hooks of `step`, made with the first
+    _opt_called = False  # whether a step was taken, which schedulers ask
     _renewed = 0  # how often a step made new state, which programs must know (recording/watching.py)
     _after: Hooks | None = None
 
@@ -381,11 +383,15 @@ class Optimizer:
                 clear_gradient(parameter, set_to_none)
 
     def state_dict(self) -> StateDict:
-        """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order."""
+        """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order.
+
+        What lies in the state under another key than a tensor is kept as it is.
+        """
         self._told("saving")
-        numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
+        numbers = {id(parameter): number for number, parameter in reversed([*enumerate(self.parameters)])}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
-        state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}
+        state: dict[Any, Any] = {numbers[id(p)]: dict(x) for p, x in self.state.items() if id(p) in numbers}
+        state.update({key: value for key, value in self.state.items() if not isinstance(key, Tensor)})
         return cast(StateDict, self._told("saved", {"state": state, "param_groups": groups}))
 
     def load_state_dict(self, state_dict: StateDict) -> None:
@@ -405,10 +411,13 @@ class Optimizer:
         by_number = dict(zip(numbers, self.parameters))
         state: dict[Tensor, State] = defaultdict(dict)
         for number, values in state_dict["state"].items():
-            if number not in by_number:
+            if number in by_number:
+                parameter = by_number[number]
+                state[parameter] = {key: self._restored(key, value, parameter) for key, value in values.items()}
+            elif isinstance(number, int):
                 raise ValueError(f"load_state_dict: state of parameter {number}, expected one of {numbers}")
-            parameter = by_number[number]
-            state[parameter] = {key: self._restored(key, value, parameter) for key, value in values.items()}
+            else:
+                state[number] = copy.deepcopy(values)
         self.param_groups, self.state = groups, state
         structure.version += 1
         self._told("loaded")

@@ -409,7 +409,9 @@ def test_hostile_numbers_of_settings():
         with pytest.raises(RuntimeError, match="finite"):
             F.interpolate(norch.ones(1, 1, 2), scale_factor=scale)
     assert norch.polygamma(200, tensor(0.5)).tolist() == math.inf * -1
-    scheduler = norch.optim.lr_scheduler.CosineAnnealingWarmRestarts(norch.optim.SGD([norch.ones(1)]), T_0=2)
+    optimizer = norch.optim.SGD([norch.ones(1)])
+    scheduler = norch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    optimizer.step()
     scheduler.step(2**31 + 1)
     assert scheduler.T_cur == 1
 

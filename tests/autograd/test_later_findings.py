@@ -112,6 +112,7 @@ def test_hostile_arguments_are_told(error, call):
 def test_a_step_of_a_schedule_that_fails_leaves_it_where_it_was():
     optimizer = norch.optim.SGD([nn.Parameter([1.0])], lr=1.0)
     schedule = norch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (epoch - 1))
+    optimizer.step()
     with pytest.raises(ZeroDivisionError):
         schedule.step()
     assert schedule.last_epoch == 0 and optimizer.param_groups[0]["lr"] == schedule.get_last_lr()[0] == -1.0

@@ -15,6 +15,7 @@ from norch.utils.data import (
     RandomSampler,
     Sampler,
     SequentialSampler,
+    StackDataset,
     Subset,
     SubsetRandomSampler,
     TensorDataset,
@@ -391,3 +392,55 @@ def test_nothing_leaks(no_leak):
     for inputs, _ in loader:
         assert math.isfinite(inputs.sum().item())
     next(iter(loader))
+
+
+class AtOnce(Dataset):
+    """Gives whole batches, and counts them."""
+
+    calls = 0
+
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, index):
+        return index
+
+    def __getitems__(self, indices):
+        self.calls += 1
+        return [10 * index for index in indices]
+
+
+def test_parts_and_stacks_of_a_dataset_that_gives_batches_at_once():
+    at_once = AtOnce()
+    assert [batch.tolist() for batch in DataLoader(Subset(at_once, [5, 3, 1]), 3)] == [[50, 30, 10]]
+    stacked = StackDataset(at_once, range(10))
+    assert stacked.__getitems__([1, 2]) == [(10, 1), (20, 2)] and at_once.calls == 2
+    assert StackDataset(a=at_once, b=range(10)).__getitems__([1]) == [{"a": 10, "b": 1}]
+    at_once.__class__ = type("Broken", (AtOnce,), {"__getitems__": lambda self, indices: [0]})
+    with pytest.raises(ValueError, match="1 samples for 2 indices"):
+        stacked.__getitems__([1, 2])
+
+
+def test_a_part_takes_a_list_of_indices():
+    dataset = TensorDataset(norch.arange(10))
+    assert Subset(dataset, [7, 1, 4])[[0, 2]][0].tolist() == [7, 4]
+
+
+@pytest.mark.parametrize("name", ["dataset", "batch_size", "sampler", "batch_sampler", "drop_last"])
+def test_what_a_loader_was_made_of_stays(name):
+    loader = DataLoader(range(4), batch_size=2)
+    with pytest.raises(ValueError, match=f"{name} is decided"):
+        setattr(loader, name, None)
+    loader.collate_fn = sum
+    assert list(loader) == [1, 5]
+
+
+@pytest.mark.parametrize(
+    "sampler", [WeightedRandomSampler([1.0] * 50, 50), RandomSampler(range(50)), SubsetRandomSampler(range(50))]
+)
+def test_an_order_is_drawn_with_its_first_index(sampler):
+    iterators, orders = [iter(sampler), iter(sampler)], []
+    for iterator in iterators:
+        norch.manual_seed(3)
+        orders.append(list(iterator))
+    assert orders[0] == orders[1]

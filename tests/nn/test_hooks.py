@@ -141,15 +141,6 @@ def test_refusals():
         with pytest.raises(TypeError, match="callable, got int"):
             getattr(nn.Identity(), register)(1)
 
-    class Named(nn.Module):
-        def forward(self, x):
-            return {"y": x * 2}
-
-    module = Named()
-    module.register_full_backward_hook(lambda *_: None)
-    with pytest.raises(TypeError, match="dict"):
-        module(norch.ones(1, requires_grad=True))
-
 
 def test_hooked_modules_are_copied_and_freed(no_leak):
     linear = layer([[2.0]])
@@ -311,3 +302,63 @@ def test_hooks_of_all_modules_come_before_a_modules_own():
     with every.register_module_forward_hook(lambda module, args, y: y * 2):
         assert net(x).item() == 24.0 and copy.deepcopy(net)(x).item() == 24.0  # those that had hooks see it too
     assert net(x).item() == 3.0 and nn.Module._hooks is None
+
+
+def test_hooks_of_all_registrations_see_and_replace():
+    every, seen = nn.modules.module, []
+
+    def note(module, name, value):
+        seen.append((type(module).__name__, name, type(value).__name__))
+
+    with every.register_module_parameter_registration_hook(note):
+        with every.register_module_module_registration_hook(note):
+            with every.register_module_buffer_registration_hook(note):
+                net = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1, bias=False))
+                net.extra = nn.Parameter([1.0])
+    names = ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
+    kinds = ["Parameter"] * 2 + ["Tensor"] * 3
+    assert seen[:5] == [("BatchNorm1d", *pair) for pair in zip(names, kinds)]
+    children = [("Sequential", "0", "BatchNorm1d"), ("Sequential", "1", "Linear")]
+    assert seen[5:] == [("Linear", "weight", "Parameter"), *children, ("Sequential", "extra", "Parameter")]
+    with every.register_module_parameter_registration_hook(lambda module, name, value: nn.Parameter([7.0])):
+        net.extra = nn.Parameter([1.0])
+    net.again = nn.Parameter([1.0])
+    assert net.extra.item() == net._parameters["extra"].item() == 7.0 and net.again.item() == 1.0
+
+
+def test_backward_hooks_of_a_module_that_returns_a_dict():
+    class Named(nn.Module):
+        def forward(self, x):
+            return {"y": 2 * x}
+
+    net, seen = Named(), []
+    net.register_full_backward_hook(lambda *given: seen.append(given))
+    net.register_full_backward_pre_hook(lambda *given: seen.append(given))
+    x = norch.ones(1, requires_grad=True)
+    with pytest.warns(UserWarning, match="should be a Tensor or a tuple of Tensors, given a dict"):
+        y = net(x)["y"]
+    y.backward()
+    assert x.grad.item() == 2.0 and not seen
+
+
+def test_a_backward_hook_returns_no_gradient_of_inputs_that_require_none():
+    linear = layer([[2.0]], [1.0])
+    linear.register_full_backward_hook(lambda module, grad_input, grad_output: grad_input)
+    linear(norch.ones(1, 1)).backward()
+    linear.register_full_backward_hook(lambda module, grad_input, grad_output: grad_output)
+    with pytest.raises(RuntimeError, match="inputs that require none"):
+        linear(norch.ones(1, 1)).backward()
+
+
+def test_hooks_show_how_they_were_registered():
+    linear = layer([[2.0]])
+    plain = linear.register_forward_hook(lambda module, args, y: None)
+    named = linear.register_forward_hook(lambda module, args, kwargs, y: None, with_kwargs=True)
+    always = linear.register_forward_hook(lambda module, args, y: None, always_call=True)
+    before = linear.register_forward_pre_hook(lambda module, args, kwargs: None, with_kwargs=True)
+    assert list(linear._forward_hooks) == [plain.id, named.id, always.id]
+    assert dict(linear._forward_hooks_with_kwargs) == {named.id: True}
+    assert dict(linear._forward_hooks_always_called) == {always.id: True}
+    assert dict(linear._forward_pre_hooks_with_kwargs) == {before.id: True}
+    named.remove()
+    assert not linear._forward_hooks_with_kwargs and not nn.ReLU()._forward_hooks_with_kwargs

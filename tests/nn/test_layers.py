@@ -236,3 +236,7 @@ def test_the_sizes_of_a_linear_layer_may_be_set_by_their_other_names():
     layer = nn.Linear(2, 3)
     layer.in_features, layer.out_features = 4, 5
     assert (layer.input_dim, layer.output_dim) == (layer.in_features, layer.out_features) == (4, 5)
+
+
+def test_a_parameter_of_nothing_is_empty():
+    assert nn.Parameter().shape == [0] and nn.Parameter(requires_grad=False).requires_grad is False

@@ -1,5 +1,8 @@
 """Lazy layers: what they are before, at and after their first input."""
 
+import copy
+import pickle
+
 import pytest
 
 import norch
@@ -78,3 +81,84 @@ def test_a_lazy_network_learns():
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < losses[0] / 2
+
+
+class Scale(nn.Module):
+    """A layer of a user, which has a lazy one."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.factor = nn.Parameter(norch.ones(size))
+
+    def forward(self, x, *, shift=0.0):
+        return self.factor * x + shift
+
+
+class LazyScale(nn.modules.lazy.LazyModuleMixin, Scale):
+    cls_to_become = Scale
+
+    def __init__(self):
+        super().__init__(0)
+        self.factor = nn.UninitializedParameter(dtype=norch.float64)
+
+    def initialize_parameters(self, x, shift):
+        if self.has_uninitialized_params():
+            self.factor.materialize(x.shape[-1:])
+            nn.init.constant_(self.factor, 2.0)
+
+
+def test_a_lazy_module_of_ones_own():
+    lazy, x = LazyScale(), norch.ones(2, 3, dtype=norch.float64)
+    seen = []
+    lazy.register_forward_hook(lambda module, args, y: seen.append(type(module)))
+    assert lazy(x, shift=1.0).tolist() == [[3.0] * 3] * 2 and type(lazy) is Scale and seen == [Scale]
+    wide = nn.LazyConvTranspose1d(2, 2, stride=2)
+    assert wide(norch.ones(1, 3, 4), output_size=[9]).shape == [1, 2, 9]
+    loaded = LazyScale()
+    loaded.load_state_dict(Scale(3).state_dict())
+    assert loaded(x, shift=0.0).tolist() == [[1.0] * 3] * 2
+
+    class Counted(nn.modules.lazy.LazyModuleMixin, nn.Module):
+        calls = 0
+
+        def __init__(self):
+            super().__init__()
+            self.mean, self.kept = nn.UninitializedBuffer(), nn.UninitializedBuffer(persistent=False)
+
+        def initialize_parameters(self, x):
+            self.calls += 1
+            for buffer in (self.mean, self.kept) if self.calls == 2 else ():
+                buffer.materialize(x.shape)
+
+        def forward(self, x):
+            return x - self.mean.zero_()
+
+    counted = Counted()
+    with pytest.raises(RuntimeError, match="Counted: .* left \\['mean', 'kept'\\] without a shape"):
+        counted(x)
+    assert counted(x).shape == counted(x).shape == [2, 3] and counted.calls == 2
+    assert list(counted._buffers) == ["mean", "kept"] and list(counted.state_dict()) == ["mean"]
+
+
+def test_a_state_without_shapes():
+    for make in (LazyScale, nn.LazyBatchNorm1d):
+        lazy = make()
+        state = lazy.state_dict()
+        kinds = [type(value) for value in state.values()]
+        assert nn.UninitializedParameter in kinds and lazy.load_state_dict(state).missing_keys == []
+        assert lazy.has_uninitialized_params()
+        for copied in (copy.deepcopy(lazy), pickle.loads(pickle.dumps(lazy))):
+            assert copied.has_uninitialized_params() and type(copied) is make
+            assert [type(value) for value in copied.state_dict().values()] == kinds
+            assert [p.dtype for p in copied.parameters()] == [p.dtype for p in lazy.parameters()]
+        with pytest.raises(RuntimeError, match="no memory to share"):
+            lazy.share_memory()
+    with pytest.raises(RuntimeError, match="factor: given an UninitializedParameter"):
+        Scale(3).load_state_dict(LazyScale().state_dict())
+
+
+@pytest.mark.filterwarnings("ignore:.*deprecated")
+@pytest.mark.parametrize("split", [nn.utils.weight_norm, nn.utils.spectral_norm, nn.utils.parametrizations.weight_norm])
+def test_a_weight_without_a_shape_is_not_split(split):
+    with pytest.raises(ValueError, match="no shape before the first call"):
+        split(nn.LazyLinear(3))

@@ -321,3 +321,24 @@ def test_weighted_classes_are_two_calls_with_the_formula_s_values():
 def test_a_score_that_does_not_count_may_be_anything():
     scores = norch.tensor([[float("nan"), -float("inf")], [-1.0, -2.0]])
     assert F.nll_loss(scores, norch.tensor([-100, 0])).item() == 1.0
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 5, 7), (2, 3, 0, 7), (2, 3, 5, 7, 0), (1, 3, 1, 1)])
+def test_gradients_of_losses_of_few_elements(shape):
+    x, target = norch.rand(*shape, requires_grad=True), norch.zeros(shape[0], *shape[2:], dtype=norch.int64)
+    F.nll_loss(x, target, reduction="none").sum().backward()
+    assert x.grad.shape == x.shape and x.grad.sum().item() == -target.numel()
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("weight", [None, norch.tensor([0.5, 1.0, 2.0])])
+@pytest.mark.parametrize("smoothing", [None, 0.0, 0.1])
+def test_the_mean_of_no_counted_samples_has_a_gradient_of_0(smoothing, weight, twice):
+    x = norch.rand(2, 3, requires_grad=True)
+    target = norch.tensor([-100, -100])
+    options = {} if smoothing is None else {"label_smoothing": smoothing}
+    loss = (F.nll_loss if smoothing is None else F.cross_entropy)(x, target, weight, **options)
+    (gradient,) = norch.autograd.grad(loss, x, create_graph=twice)
+    assert math.isnan(loss.item()) and not gradient.any()
+    if twice and gradient.requires_grad:
+        assert not norch.autograd.grad(gradient.sum(), x)[0].any()

@@ -246,3 +246,41 @@ def test_a_property_may_wait_for_the_parameter_of_its_name():
     assert ball.scale.item() == -1.0 and [name for name, _ in ball.named_parameters()] == ["raw"]
     with pytest.raises(KeyError, match="already computes its attribute 'scale'"):
         ball.scale = nn.Parameter(norch.ones(()))
+
+
+def test_a_hook_before_loading_sees_the_entries_of_its_own_module():
+    net, seen = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1), nn.ReLU())), []
+
+    def hook(module, state_dict, prefix, *rest):
+        seen.extend(state_dict)
+        state_dict[prefix + "0.bias"] = norch.tensor([3.0])  # the modules below see what it changed
+
+    net[1].register_load_state_dict_pre_hook(hook)
+    net.load_state_dict(net.state_dict())
+    assert seen == ["1.0.weight", "1.0.bias"] and net[1][0].bias.item() == 3.0
+
+
+def test_loading_leaves_no_cycle():
+    net = nn.Linear(1, 1)
+    gc.collect()
+    net.load_state_dict(net.state_dict())
+    assert gc.collect() == 0
+
+
+def test_names_of_parallel_models_lose_their_prefix():
+    net = model()
+    state = net.state_dict()
+    wrapped = nn.Module()
+    wrapped.module = net
+    given = wrapped.state_dict()
+    given._metadata.pop("")
+    nn.modules.utils.consume_prefix_in_state_dict_if_present(given, "module.")
+    assert list(given) == list(state) and list(given._metadata) == list(state._metadata)
+
+
+def test_a_buffer_does_not_hide_an_attribute():
+    net = nn.Module()
+    net.scale = 5
+    with pytest.raises(KeyError, match="already has an attribute 'scale'"):
+        net.scale = nn.Buffer(norch.ones(1))
+    assert net.scale == 5 and not net._buffers

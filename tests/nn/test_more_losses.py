@@ -385,3 +385,10 @@ def test_multilabel_soft_margin_of_a_target_of_more_dimensions():
     """The classes are the input's last axis, counted from the front of what both broadcast to, as in PyTorch."""
     loss = F.multilabel_soft_margin_loss(norch.ones(2), norch.ones(1, 2), -norch.ones(2))
     close(loss, -0.15663084)
+
+
+def test_ctc_takes_lengths_of_integers():
+    scores, labels = norch.rand(5, 1, 3).log_softmax(2), norch.tensor([[1, 2]])
+    for lengths in ((norch.tensor([5.0]), norch.tensor([2])), (norch.tensor([5]), norch.tensor([2.0]))):
+        with pytest.raises(RuntimeError, match="lengths has dtype norch.float32"):
+            F.ctc_loss(scores, labels, *lengths)

@@ -224,12 +224,27 @@ def test_dropout_at_its_ends_and_in_evaluation(device):
         (nn.Dropout3d(), (100, 2, 2, 2)),
     ],
 )
+@pytest.mark.filterwarnings("ignore:dropout2d. Received a 3-D input")
 def test_whole_channels_are_dropped(layer, shape, device):
     norch.manual_seed(2)
     y = layer(norch.ones(*shape, device=device))
     leading = 1 if shape in [(60, 3), (100, 2, 2, 2)] else 2  # without and with N
     channels = y.reshape(math.prod(shape[:leading]), -1).tolist()
     assert {tuple(sorted(set(channel))) for channel in channels} == {(0.0,), (2.0,)}
+
+
+@pytest.mark.parametrize(
+    "layer, shapes, words",
+    [
+        (nn.Dropout2d(), [(2, 3, 4)], "3-D input, taken as"),
+        (nn.Dropout2d(), [(2, 3), (2, 3, 4, 5, 6)], "-D input, expected"),
+        (nn.Dropout3d(), [(2, 3), (2, 3, 4), (1,) * 6], "-D input, expected"),
+    ],
+)
+def test_channels_of_an_input_of_other_dimensions(layer, shapes, words):
+    for shape in shapes:
+        with pytest.warns(UserWarning, match=words):
+            layer.eval()(norch.ones(*shape))
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.5, "half", True, math.nan])
@@ -318,3 +333,16 @@ def test_group_norm_of_channels_of_one_element():
     assert F.group_norm(x, 2).allclose(plain.reshape(3, 6))
     assert F.group_norm(x, 2, weight, bias).allclose(plain.reshape(3, 6) * weight + bias)
     assert norch.autograd.gradcheck(lambda *xs: F.group_norm(xs[0], 2, *xs[1:]), (x, weight, bias))
+
+
+def test_a_group_of_one_element():
+    with pytest.raises(ValueError, match="more than one element in each of the 4 groups"):
+        F.group_norm(norch.ones(1, 4, 1), 4)
+    assert F.group_norm(norch.ones(2, 4, 1), 4).shape == [2, 4, 1] and F.group_norm(norch.ones(1, 4, 1), 2).any() == 0
+
+
+def test_batches_are_not_counted_where_statistics_are_not_tracked():
+    layer = nn.BatchNorm1d(4)
+    layer.track_running_stats = False
+    layer(norch.rand(3, 4))
+    assert layer.num_batches_tracked.item() == 0 and layer.running_mean.tolist() == [0.0] * 4

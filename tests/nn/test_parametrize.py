@@ -118,6 +118,15 @@ class Wide(nn.Module):
         return norch.cat([x, x])
 
 
+class Inverse(Twice):
+    def __init__(self, values):
+        super().__init__()
+        self.values = values
+
+    def right_inverse(self, x):
+        return self.values
+
+
 def assigned(layer, value):
     layer.weight = value
 
@@ -149,6 +158,8 @@ def transferred(layer, name):
         (lambda layer: assigned(parametrizations.weight_norm(layer), nn.Buffer(norch.ones(3, 2))), KeyError),
         (lambda layer: transferred(parametrizations.weight_norm(layer), "kernel"), AttributeError),
         (lambda layer: transferred(parametrizations.weight_norm(layer), "bias"), KeyError),
+        (lambda layer: parametrize.register_parametrization(layer, "weight", Inverse(None)), ValueError),
+        (lambda layer: parametrize.register_parametrization(layer, "weight", Inverse([1.0])), ValueError),
         (lambda layer: nn.utils.vector_to_parameters([1.0], [layer.weight]), TypeError),
         (lambda layer: nn.utils.vector_to_parameters(norch.ones(1), [layer.weight]), RuntimeError),
     ],
@@ -353,3 +364,19 @@ def test_a_weight_has_no_lengths_along_a_dim_that_it_has_not(dim):
         parametrizations.weight_norm(nn.Linear(2, 2), dim=dim)
     with pytest.raises(TypeError, match="no Parameter"):
         nn.utils.prune.identity(parametrizations.weight_norm(nn.Linear(2, 2)), "weight")
+
+
+def test_weight_norm_loads_the_names_that_it_had():
+    new, old = both("weight_norm", nn.Linear(3, 2))
+    new.weight = norch.ones(2, 3)
+    nn.Sequential(new).load_state_dict(nn.Sequential(old).state_dict())
+    x = norch.rand(4, 3)
+    close(new(x), old(x))
+    copy.deepcopy(new).load_state_dict(new.state_dict())
+
+
+def test_removing_a_spectral_norm_takes_no_further_step():
+    layer, x = nn.utils.spectral_norm(nn.Linear(3, 4)), norch.rand(2, 3)
+    before = layer(x)
+    nn.utils.remove_spectral_norm(layer)
+    assert layer(x).tolist() == before.tolist()

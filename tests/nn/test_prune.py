@@ -107,3 +107,11 @@ def test_a_refused_method_changes_nothing():
     with pytest.raises(ValueError):
         prune.l1_unstructured(x, "weight", 13)
     assert list(x.state_dict()) == ["weight", "bias"] and not x._forward_pre_hooks
+
+
+def test_a_container_makes_masks_of_the_dtype_of_the_weights():
+    first, container = prune.L1Unstructured(amount=1), prune.PruningContainer()
+    first._tensor_name = container._tensor_name = "weight"
+    container.add_pruning_method(first)
+    mask = container.compute_mask(norch.tensor([1.0, 2.0, 3.0]), norch.tensor([0, 1, 1]))
+    assert mask.dtype is norch.float32 and mask.tolist() == [0.0, 0.0, 1.0]

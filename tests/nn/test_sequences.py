@@ -188,3 +188,9 @@ def test_what_programs_ask_of_recurrent_layers():
 def test_as_many_lengths_as_sequences():
     with pytest.raises(ValueError, match="1 lengths for a batch of 2"):
         nn.utils.rnn.unpad_sequence(norch.ones(2, 3), norch.tensor([2]), batch_first=True)
+
+
+def test_packed_sequences_that_need_not_change_are_themselves():
+    packed = nn.utils.rnn.pack_sequence([norch.rand(3), norch.rand(2)])
+    assert packed.to("cpu") is packed.float() is packed.cpu() is packed.to(packed.data) is packed
+    assert packed.to(norch.float64) is not packed and packed.to("cpu", copy=True) is not packed

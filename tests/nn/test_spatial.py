@@ -218,3 +218,22 @@ def test_rows_wider_than_a_vector_are_padded(mode, dtype, width):
     y = F.pad(x, (2, 1, 2, 1), mode, *([7] if mode == "constant" else []))
     assert y.tolist() == expected.tolist()
     assert F.pad(y, (-2, -1, -2, -1)).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_second_derivatives_of_a_convolution_of_no_samples(axes):
+    for name, like in (("Conv", (3, 4)), ("ConvTranspose", (4, 3))):
+        layer, x = getattr(nn, f"{name}{axes}d")(*like, 2), norch.rand(0, like[0], *[5] * axes, requires_grad=True)
+        slopes = norch.autograd.grad((layer(x) ** 2).sum(), [x, layer.weight], create_graph=True)
+        sum(slope.sum() for slope in slopes).backward()
+        assert x.grad.shape == x.shape and not layer.weight.grad.any()
+
+
+def test_fractional_pooling_refuses_what_does_not_fit_the_input():
+    x = norch.rand(2, 3, 8, 8)
+    for samples in (norch.rand(1, 3, 2), norch.rand(2, 1, 2), norch.rand(2, 3, 3), norch.rand(2, 3)):
+        with pytest.raises(RuntimeError, match="_random_samples have shape"):
+            F.fractional_max_pool2d(x, 2, output_size=3, _random_samples=samples)
+    with pytest.raises(ValueError, match="between 0 and 1, or 2"):
+        F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.5, 0.5))
+    assert F.fractional_max_pool2d(x, 2, output_size=3, _random_samples=norch.rand(4, 3, 2)).shape == [2, 3, 3, 3]

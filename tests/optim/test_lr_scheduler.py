@@ -8,6 +8,8 @@ import norch
 from norch import nn, optim
 from norch.optim import lr_scheduler as schedulers
 
+pytestmark = pytest.mark.filterwarnings("ignore:Detected call")  # schedules are followed without training
+
 
 def make_optimizer(lr=1.0, kind=optim.SGD, **options):
     return kind([nn.Parameter([1.0])], lr=lr, **options)
@@ -472,3 +474,46 @@ def test_chained_schedulers_take_their_turn_from_the_initial_rate():
             optimizer.step()
             scheduler.step()
     assert rates == pytest.approx([0.0005, 0.0014, 0.0023, 0.025, 0.025, 0.025, 0.025, 0.025, 0.0005, 0.0014])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_first_step_before_that_of_the_optimizer_warns():
+    early, late = make_optimizer(), make_optimizer()
+    for scheduler in (schedulers.StepLR(early, 1), schedulers.SequentialLR(early, [schedulers.StepLR(early, 1)], [])):
+        with pytest.warns(UserWarning, match=r"Detected call of `lr_scheduler.step\(\)` before"):
+            scheduler.step()
+        scheduler.step()
+    after = schedulers.StepLR(late, 1)
+    late.step()
+    after.step()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o, x: schedulers.CyclicLR(o, x, 2 * x, base_momentum=x, max_momentum=x),
+        lambda o, x: schedulers.OneCycleLR(o, x, 10, base_momentum=x, max_momentum=x),
+        lambda o, x: optim.swa_utils.SWALR(o, x),
+    ],
+)
+def test_settings_in_tensors_are_copied(make):
+    optimizer, setting = make_optimizer(momentum=0.9), norch.tensor(0.25)
+    scheduler = make(optimizer, setting)
+    before = [str(value) for group in optimizer.param_groups for value in group.values()]
+    setting.fill_(8.0)
+    assert before == [str(value) for group in optimizer.param_groups for value in group.values()]
+    scheduler.step()
+    assert all(group["lr"] < 2 for group in optimizer.param_groups)
+
+
+def test_a_low_rate_in_a_tensor_is_not_the_rate():
+    optimizer = make_optimizer(momentum=0.9)
+    scheduler = schedulers.CyclicLR(optimizer, norch.tensor(0.0), norch.tensor(1.0), step_size_up=2)
+    assert [(float(optimizer.param_groups[0]["lr"]), scheduler.step())[0] for _ in range(4)] == [0.0, 0.5, 1.0, 0.5]
+
+
+def test_averaging_rates_in_a_sequence_begin_at_their_first_step():
+    optimizer = make_optimizer()
+    swa = optim.swa_utils.SWALR(optimizer, 0.5, anneal_epochs=2, anneal_strategy="linear")
+    sequence = schedulers.SequentialLR(optimizer, [swa, schedulers.ConstantLR(optimizer)], [3])
+    assert follow(sequence, 2) == pytest.approx([1.0, 0.75, 0.5])

@@ -352,3 +352,31 @@ def test_hooks_of_the_state():
     assert sorted(optimizer.state_dict()) == ["param_groups", "state"]
     with pytest.raises(TypeError, match="callable"):
         optimizer.register_state_dict_post_hook(3)
+
+
+def test_a_state_of_no_parameter_is_saved_and_loaded():
+    w = nn.Parameter([1.0])
+    first, second = optim.SGD([w], momentum=0.9), optim.SGD([nn.Parameter([1.0])], momentum=0.9)
+    first.state["clock"] = {"steps": [3]}
+    (w * w).sum().backward()
+    first.step()
+    second.load_state_dict(first.state_dict())
+    assert second.state["clock"] == {"steps": [3]}
+    assert second.state["clock"]["steps"] is not first.state["clock"]["steps"]
+    second.param_groups.append(second.param_groups[0])
+    assert [group["params"] for group in second.state_dict()["param_groups"]] == [[0], [0]]
+    assert list(second.state_dict()["state"]) == [0, "clock"]
+
+
+def test_a_differentiable_step_of_nadam_passes_gradients_to_the_product_of_momentums():
+    p, m, v = (norch.tensor([x], dtype=norch.float64) for x in (1.0, 0.5, 0.25))
+
+    def after(product):
+        parameter = p.clone()
+        parameter.grad = norch.tensor([0.5], dtype=norch.float64)
+        optimizer = optim.NAdam([parameter], differentiable=True)
+        optimizer.state[parameter] = {"step": norch.tensor(2.0), "mu_product": product, "exp_avg": m, "exp_avg_sq": v}
+        optimizer.step()
+        return parameter
+
+    assert norch.autograd.gradcheck(after, norch.tensor(0.75, dtype=norch.float64, requires_grad=True))

@@ -108,3 +108,9 @@ def test_an_optimizer_takes_a_list_of_parameters(name):
     else:
         for lib in (norch, torch):
             pytest.raises(TypeError, steps, lib)
+
+
+def test_what_is_changed_in_place_is_the_list_that_was_given():
+    for lib in (norch, torch):
+        for given in ([lib.ones(1)], (lib.ones(1),)):
+            assert lib._foreach_add_(given, 1) is given and given[0].tolist() == [2.0]

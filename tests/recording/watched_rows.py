@@ -301,6 +301,7 @@ def distribution():
 def rate_of_a_scheduler():
     optimizer = optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)
     scheduler = optim.lr_scheduler.StepLR(optimizer, 1)
+    optimizer.step()
     return lambda x: x * scheduler.get_last_lr()[0], scheduler.step
 
 

@@ -84,6 +84,7 @@ HOSTILE = {
     "structure: dict of no pairs": (structured({"dict": [["a"]]}), "not a key and a value"),
     "structure: key of a list": (structured({"dict": [[["a"], 1]]}), "not a key and a value"),
     "structure: key twice": (structured({"dict": [["a", 1], ["a", 2]]}), "key twice"),
+    "structure: versions of a list": (structured({"OrderedDict": [], "versions": {"list": []}}), "versions of a list"),
     "structure: unknown dtype": (structured({"dtype": "F8_E4M3"}), "dtype 'F8_E4M3'"),
     "structure: dtype of a list": (structured({"dtype": ["F32"]}), r"dtype \['F32'\]"),
     "structure: bytes of a list": (structured({"bytes": [1]}), r"bytes \[1\]"),

@@ -208,3 +208,37 @@ def test_gradgradcheck_finds_a_gradient_that_left_the_graph(device):
     assert gradcheck(Square.apply, x)
     with pytest.raises(RuntimeError, match="finite differences"):
         gradgradcheck(Square.apply, x)
+    with pytest.raises(RuntimeError, match="finite differences"):
+        gradgradcheck(Square.apply, x, norch.tensor([0.5, 2.0], dtype=norch.float64, device=device), eps=1e-5)
+
+
+def test_gradgradcheck_weights_the_outputs_as_it_is_told():
+    x = norch.tensor([1.5, -2.5], dtype=norch.float64, requires_grad=True)
+    weights, seen = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True), []
+
+    class Cube(norch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, gradient):
+            seen.append(gradient.tolist())
+            return 3 * gradient * ctx.saved_tensors[0] ** 2
+
+    assert gradgradcheck(Cube.apply, x, weights) and gradgradcheck(Cube.apply, (x,), (weights.detach(),))
+    assert seen[0] == weights.tolist()
+    assert gradgradcheck(lambda x: (x.detach(), x**3), x, [None, weights])
+
+
+def test_gradcheck_of_many_large_elements():
+    """The rounding of other elements than those that change does not count."""
+    x = norch.linspace(1, 2, 300, dtype=norch.float64).requires_grad_()
+    assert gradcheck(lambda x: 1e5 + (1e-2 * x).sin(), x)
+
+
+def test_gradcheck_warns_of_a_coarse_dtype():
+    x = norch.tensor([1.5, -2.5], requires_grad=True)
+    with pytest.warns(UserWarning, match="norch.float32, expected float64"):
+        assert gradcheck(lambda x: 2 * x, x, eps=1 / 16)

@@ -136,6 +136,31 @@ def test_a_state_dict_keeps_names_and_order(tmp_path):
     assert [name for name in header if name != "__metadata__"] == list(state)
 
 
+def test_a_state_dict_keeps_the_versions_of_its_modules():
+    class Renamed(nn.Module):
+        _version = 2
+
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter([1.0])
+
+        def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest):
+            if local_metadata.get("version", 1) < 2:
+                state_dict[prefix + "scale"] = 1 / state_dict[prefix + "scale"]
+            super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    net = nn.Sequential(Renamed())
+    with norch.no_grad():
+        net[0].scale.fill_(4.0)
+    file = io.BytesIO()
+    norch.save({"model": net.state_dict(), "epoch": 3}, file)
+    file.seek(0)
+    state = norch.load(file)["model"]
+    assert state._metadata == net.state_dict()._metadata
+    net.load_state_dict(state)
+    assert net[0].scale.item() == 4.0
+
+
 def test_only_what_can_be_saved():
     for value, message in [
         ({"a": [object()]}, r"at a\.0 an object"),

@@ -103,9 +103,11 @@ def test_views_share_their_storage_again():
     assert column.tolist() == [7, 4]
 
 
-def test_a_state_dict_keeps_its_order_and_loses_its_versions():
-    made = Called(Named("collections", "OrderedDict"), state={"_metadata": {"": {"version": 1}}})
-    assert load(made) == OrderedDict()
+def test_a_state_dict_keeps_its_order_and_its_versions():
+    made = Called(Named("collections", "OrderedDict"), state={"_metadata": {"": {"version": 1}}, "more": 2})
+    assert load(made) == OrderedDict() and vars(load(made)) == {"_metadata": {"": {"version": 1}}}
+    for state in (3, {"_metadata": 3}):
+        assert vars(load(Called(Named("collections", "OrderedDict"), state=state))) == {}
 
 
 def test_a_device_can_be_replaced():

@@ -145,7 +145,6 @@ class TransposedConvolutionBackward(Node):
 
 def _correlation(outputs: Tensor, images: Tensor, weight: Tensor, window: Window, groups: int) -> Tensor:
     """outputs @ unfold(images).T, summed over the samples, in the shape of the weight."""
-    samples, depth = outputs.shape[0], weight[0].numel
-    rows = outputs.reshape(samples, groups, outputs.shape[1] // groups, -1)
-    columns = unfold(images, window).reshape(samples, groups, depth, -1)
+    rows = outputs.flatten(2).unflatten(1, (groups, -1))
+    columns = unfold(images, window).unflatten(1, (groups, -1))
     return (rows @ columns.transpose(2, 3)).sum(0).reshape(weight.shape)

@@ -303,6 +303,11 @@ def nll(log_p: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int,
     return recorded(loss, NLLBackward, (log_p,), reduction, kept)
 
 
+def _some(total: Tensor) -> Tensor:
+    """The total weight, or 1 if no sample counts: the mean is NaN then, and its gradient 0."""
+    return total + (total == 0)
+
+
 class NLLBackward(Node):
     """L = -w x[target]: dL/dx = -w at the target, 0 elsewhere, divided by the sum of the weights for a mean"""
 
@@ -315,7 +320,7 @@ class NLLBackward(Node):
     def backward(self, gradient: Tensor) -> Gradients:
         index, shares, total = self.kept
         slope = -(gradient.reshape(-1, 1) * shares)
-        slope = slope / total if self.reduction == "mean" else slope
+        slope = slope / _some(total) if self.reduction == "mean" else slope
         rank = len(self.shape)
         classes = self.shape[min(rank - 1, 1)]
         rows = gradient.new_zeros(index.shape[0], classes).scatter_(1, index, slope)
@@ -325,9 +330,9 @@ class NLLBackward(Node):
 
     def fused(self, gradient: Tensor) -> Gradients:
         index, shares, total = self.kept
-        divisor = total._ptr if self.reduction == "mean" else None
-        shape = int64_array(self.shape)
-        return [wrap(lib.nll_backward(gradient._ptr, index._ptr, shares._ptr, divisor, shape, len(self.shape)))]
+        divisor = _some(total) if self.reduction == "mean" else None
+        shape, ndim = int64_array(self.shape), len(self.shape)
+        return [wrap(lib.nll_backward(gradient._ptr, index._ptr, shares._ptr, address(divisor), shape, ndim))]
 
     def release(self) -> None:
         super().release()
@@ -355,7 +360,7 @@ class CrossEntropyBackward(Node):
         if self.reduction == "none" and not lone:
             gradient = gradient.unsqueeze(dim)
         if self.reduction == "mean":
-            gradient = gradient / counted.sum().to(logits.dtype)
+            gradient = gradient / _some(counted.sum()).to(logits.dtype)
         return [counted._choose(gradient * (logits.softmax(dim) - goal), 0.0), None]
 
     def fused(self, gradient: Tensor) -> Gradients:

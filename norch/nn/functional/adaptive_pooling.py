@@ -212,14 +212,18 @@ def _fractional(
         raise ValueError(f"{name}: output_size is {output_size} and output_ratio {output_ratio}, expected one of them")
     if output_ratio is not None:
         ratios = [output_ratio] * axes if isinstance(output_ratio, (int, float)) else list(output_ratio)
-        if not all(0 < ratio < 1 for ratio in ratios):
-            raise ValueError(f"{name}: output_ratio is {output_ratio}, expected numbers between 0 and 1")
+        if len(ratios) != axes or not all(0 < ratio < 1 for ratio in ratios):
+            raise ValueError(f"{name}: output_ratio is {output_ratio}, expected a number between 0 and 1, or {axes}")
         output_size = [int(size * ratio) for size, ratio in zip(batch.shape[2:], ratios)]
     assert output_size is not None
     sizes = per_axis(output_size, axes, f"{name}: output_size")
     if samples is None:
         samples = rand(*batch.shape[:2], axes, dtype=x.dtype, device=x.device)
-    samples, seen = check_tensor(samples, f"{name}: _random_samples")[: batch.shape[0]], []
+    found = check_tensor(samples, f"{name}: _random_samples").shape
+    if len(found) != 3 or found[0] < batch.shape[0] or found[1:] != (batch.shape[1], axes):
+        expected = [*batch.shape[:2], axes]
+        raise ShapeError(f"{name}: _random_samples have shape {list(found)}, expected {expected} or more samples")
+    samples, seen = samples[: batch.shape[0]], []
     for which, size, out, width in zip(order, batch.shape[2:], sizes, kernel):
         if out < 1 or width < 1 or out + width - 1 > size:
             raise ShapeError(f"{name}: {out} windows of {width} along an axis of {size}, expected room for them")

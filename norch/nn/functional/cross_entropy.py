@@ -70,7 +70,7 @@ def cross_entropy(
     scale: Any = _class_weights("cross_entropy", weight, log_p)
     even = losses.share(scale, log_p).sum(dim) / input.shape[dim]
     loss = (1 - label_smoothing) * hard + label_smoothing * where(counted, -even, 0.0)
-    return _reduced(loss, reduction, shares.sum())
+    return _reduced(loss, reduction, shares.sum(), counted)
 
 
 def linear_cross_entropy(
@@ -141,8 +141,8 @@ def nll_loss(
 def _nll_loss(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
     check_tensors("nll_loss", input, target)
     target = _labels(input, target)
-    loss, shares, _ = _chosen("nll_loss", input, target, weight, ignore_index)
-    return _reduced(loss, reduction, shares.sum())
+    loss, shares, counted = _chosen("nll_loss", input, target, weight, ignore_index)
+    return _reduced(loss, reduction, shares.sum(), counted)
 
 
 def _chosen(
@@ -187,11 +187,17 @@ def _probability_loss(
     return -(shares.sum(dim=dim) if reduction == "none" else shares.sum())
 
 
-def _reduced(loss: Tensor, reduction: str, total: Tensor | int) -> Tensor:
-    """Each loss, or their sum, or that divided by the total weight of the samples."""
+def _reduced(loss: Tensor, reduction: str, total: Tensor, counted: Tensor) -> Tensor:
+    """Each loss, or their sum, or that divided by the total weight of the samples.
+
+    If no sample counts, the mean is NaN and its gradient 0.
+    """
     if reduction == "none":
         return loss
-    return loss.sum() / total if reduction == "mean" else loss.sum()
+    if reduction == "sum":
+        return loss.sum()
+    nothing = counted.any().logical_not()
+    return loss.sum() / (total + nothing) + where(nothing, math.nan, 0.0)
 
 
 # ---- Classes and samples --------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ...functions.joining import cat, stack
 from ...operation import check_range
 from ...tensor import Tensor
 from ...types import int64
-from .checks import check_floats, check_tensors
+from .checks import check_floats, check_integers, check_tensors
 from .fused import fused_or
 from .losses import check_reduction, reduced
 
@@ -44,7 +44,7 @@ def ctc_loss(
     dimension; the lengths are [N]. For one sequence: [T, C], [S] and a number each. The loss is [N] (no dimensions for
     one sequence) if reduction is "none"; "mean" divides each by the length of its target first. Its dtype is that of
     log_probs, which is floating. It is infinite if the target does not fit the length; `zero_infinity` makes that 0.
-    Raises RuntimeError for lengths or a blank out of range.
+    Raises RuntimeError for lengths that are no integers, and for lengths or a blank out of range.
 
     >>> log_probs = norch.zeros(3, 1, 2).log_softmax(2)
     >>> F.ctc_loss(log_probs, norch.tensor([[1]]), [3], [1])  # 6 of 8 ways
@@ -122,6 +122,8 @@ def _log_probability(log_probs: Tensor, labels: Tensor, lengths: Tensor, ends: T
 
 def _lengths(name: str, given: Lengths, samples: int, largest: int | None) -> list[int] | Tensor:
     """One length for each sequence, from 0 to `largest`. Those of a tensor stay there: the host does not wait."""
+    if isinstance(given, Tensor):
+        check_integers("ctc_loss", name, given)
     message = f"ctc_loss: {name} has {{}}, expected 0 to {largest}"
     lengths = (
         given.reshape(-1).long() if isinstance(given, Tensor) else given if not isinstance(given, int) else [given]

@@ -8,6 +8,7 @@ from typing import Sequence
 from ..._C import ShapeError
 from ...arguments import flags
 from ...functions.creation import empty
+from ...given import warn
 from ...tensor import Tensor
 from .checks import check_floats, check_probability, check_tensors
 
@@ -47,25 +48,34 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout of whole channels of [N, C, height, width], or of any [N, C, ...]; dtypes and errors as for `dropout`.
 
-    As in PyTorch, 3 dimensions are [N, C, length]. Raises RuntimeError for fewer than 2 dimensions, ValueError for a
-    `p` outside [0, 1].
+    As in PyTorch, 3 dimensions are [N, C, length]. Warns of other dimensions than 4. Raises RuntimeError for fewer than
+    2 dimensions, ValueError for a `p` outside [0, 1].
 
     >>> x = F.dropout2d(norch.ones(4, 8, 5, 5))
     >>> ((x == 0) | (x == 2)).all()
     tensor(True)
     """
-    return _drop("dropout2d", input, p, training, inplace, 2)
+    check_tensors("dropout2d", input)
+    if input.ndim == 3:
+        warn("dropout2d: Received a 3-D input, taken as [N, C, length], not as [C, height, width]: use dropout1d")
+    elif input.ndim not in (0, 1, 4):
+        warn(f"dropout2d: Received a {input.ndim}-D input, expected [N, C, height, width]: use dropout")
+    return channels_dropped(input, p, training, inplace)
 
 
 @flags
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout of whole channels of [N, C, depth, height, width] or [C, depth, height, width]; otherwise as `dropout2d`.
 
+    Warns of other dimensions than 4 and 5.
+
     >>> x = F.dropout3d(norch.ones(4, 8, 5, 5, 5))
     >>> ((x == 0) | (x == 2)).all()
     tensor(True)
     """
     check_tensors("dropout3d", input)
+    if input.ndim not in (0, 1, 4, 5):
+        warn(f"dropout3d: Received a {input.ndim}-D input, expected [N, C, depth, height, width]: use dropout")
     return _drop("dropout3d", input, p, training, inplace, 1 if input.ndim == 4 else 2)
 
 
@@ -92,6 +102,11 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     norch.Size([1, 2, 2])
     """
     return _drop("feature_alpha_dropout", input, p, training, inplace, 2, keeps_variance=True)
+
+
+def channels_dropped(x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    """dropout of whole channels of any [N, C, ...]."""
+    return _drop("dropout2d", x, p, training, inplace, 2)
 
 
 def _drop(

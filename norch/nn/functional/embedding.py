@@ -110,7 +110,8 @@ def embedding_bag(
     next; with `include_last_offset` the last one is the end. An empty bag gives 0. `per_sample_weights`, shaped as the
     input, scale the rows of a "sum". Numbers that are `padding_idx` do not count. The other options are those of
     `embedding`. The dtype is the weight's. Raises IndexError for an input outside 0 to rows - 1, ValueError for bags or
-    a mode that do not fit, RuntimeError if the input is not int64, int32 or uint8.
+    a mode that do not fit, RuntimeError for offsets that do not rise or lie outside the input, and if the input is not
+    int64, int32 or uint8.
 
     >>> table = norch.tensor([[1.0], [2.0], [4.0]])
     >>> F.embedding_bag(norch.tensor([0, 1, 2]), table, norch.tensor([0, 2]), mode="sum")
@@ -187,7 +188,7 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last_offset: bool) ->
     if starts and starts[0] != 0:
         raise RuntimeError(f"embedding_bag: the first offset is {starts[0]}, expected 0")
     if any(a > b for a, b in zip(starts, starts[1:])) or (starts and starts[-1] > count):
-        raise ValueError(f"embedding_bag: offsets are {starts}, expected increasing ones up to {count}")
+        raise RuntimeError(f"embedding_bag: offsets are {starts}, expected increasing ones up to {count}")
     if include_last_offset:
         if not starts:
             raise ValueError("embedding_bag: include_last_offset expects at least one offset")

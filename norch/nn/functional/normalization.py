@@ -200,7 +200,7 @@ def group_norm(
     """layer_norm over each of `num_groups` parts of the channels of x [N, C, ...]; weight and bias are [C].
 
     Formula: Wu and He, "Group normalization" (2018). All have one floating dtype. Raises ShapeError if the channels do
-    not divide into the groups, RuntimeError for another dtype.
+    not divide into the groups, ValueError if a part of a single sample has one element, RuntimeError for another dtype.
 
     >>> F.group_norm(norch.tensor([[1.0, 3.0, 10.0, 30.0]]), num_groups=2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
@@ -210,6 +210,11 @@ def group_norm(
     if input.ndim < 2 or num_groups < 1 or input.shape[1] % num_groups:
         raise ShapeError(
             f"group_norm: input has shape {list(input.shape)}, expected [N, C, ...], C in {num_groups} groups"
+        )
+    if input.numel == num_groups and input.shape[0] == 1:
+        raise ValueError(
+            f"group_norm: input has shape {list(input.shape)}, expected more than one element in each of the "
+            f"{num_groups} groups"
         )
     _check_sizes("group_norm", [input.shape[1]], weight=weight, bias=bias)
     if input.numel == 0:

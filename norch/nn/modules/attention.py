@@ -72,6 +72,7 @@ class MultiheadAttention(Module):
             raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} is not a multiple of num_heads {num_heads}")
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim  # which decides about the weights
         self.dropout, self.batch_first, self.add_zero_attn = check_probability(dropout), batch_first, add_zero_attn
         self._add_projections(bias)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
@@ -91,9 +92,8 @@ class MultiheadAttention(Module):
             "k_proj_weight": [size, self.kdim],
             "v_proj_weight": [size, self.vdim],
         }
-        joint = self.kdim == self.vdim == size
         for name, shape in shapes.items():
-            used = (name == "in_proj_weight") == joint
+            used = (name == "in_proj_weight") == self._qkv_same_embed_dim
             self.register_parameter(name, _drawn(shape, init.xavier_uniform_) if used else None)
         self.register_parameter("in_proj_bias", Parameter(zeros(3 * size)) if bias else None)
 

@@ -46,7 +46,7 @@ class _Container(Module, Generic[T]):
         return ""
 
     def _set(self, name: str, value: T | Tensor) -> None:
-        self._add(self._modules, "module", name, self._checked(value), Module)
+        self._add("_modules", name, self._checked(value), Module)
 
     def __len__(self) -> int:
         return len(self._values())

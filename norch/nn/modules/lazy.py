@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Sequence, Union
+from typing import Any, ClassVar, Union
 
 from ...autograd import no_grad
 from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType, Sizes
 from ..module import Module
-from ..parameter import UninitializedBuffer, UninitializedParameter
+from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from .conv import (
     Conv1d,
     Conv2d,
@@ -51,42 +51,68 @@ __all__ = [
 Uninitialized = Union[UninitializedParameter, UninitializedBuffer]
 
 
-class _Lazy(Module):
-    """The first call gives the parameters their shapes and the module its ordinary class, `cls_to_become`."""
+class LazyModuleMixin(Module):
+    """The first base class of modules whose sizes follow from their first input.
 
-    cls_to_become: ClassVar[type[Module]]
+    Such a module makes its parameters and buffers as `UninitializedParameter` and `UninitializedBuffer`, and defines
+    `initialize_parameters`, which its first call calls with the arguments of `forward`. Afterwards the module is of the
+    class `cls_to_become`, if there is one.
 
-    def forward(self, input: Tensor) -> Any:
-        self._become(input)
-        return self.forward(input)
+    >>> class LazyScale(nn.modules.lazy.LazyModuleMixin, nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = nn.UninitializedParameter()
+    ...
+    ...     def initialize_parameters(self, x):
+    ...         if self.has_uninitialized_params():
+    ...             self.factor.materialize(x.shape[-1:])
+    ...             nn.init.ones_(self.factor)
+    ...
+    ...     def forward(self, x):
+    ...         return self.factor * x
+    >>> LazyScale()(norch.ones(2, 3)).shape
+    norch.Size([2, 3])
+    """
 
-    def _become(self, input: Tensor) -> None:
+    cls_to_become: ClassVar[type[Module] | None] = None
+    _ready = False
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        if self._ready:
+            return super().__call__(*inputs, **kwargs)
+        self._become(*inputs, **kwargs)
+        return self(*inputs, **kwargs)
+
+    def _become(self, *inputs: Any, **kwargs: Any) -> None:
         with no_grad():
-            self.initialize_parameters(input)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]  # for good
+            self.initialize_parameters(*inputs, **kwargs)
+        if self.has_uninitialized_params():
+            raise RuntimeError(f"{self.get_name()}: initialize_parameters() left {[*self._waiting()]} without a shape")
+        if self.cls_to_become is None:
+            self._ready = True
+        else:
+            self.__class__ = self.cls_to_become  # type: ignore[assignment]  # for good
 
-    def initialize_parameters(self, input: Tensor) -> None:
-        """Take the sizes from an input, and initial values unless a state was loaded."""
-        raise NotImplementedError
+    def initialize_parameters(self, *inputs: Any, **kwargs: Any) -> None:
+        """Take the sizes from the first inputs, and initial values unless a state was loaded."""
+        raise NotImplementedError(f"{self.get_name()} does not define initialize_parameters()")
 
     def has_uninitialized_params(self) -> bool:
         """Whether no input and no state has told the shapes yet."""
         return bool(self._waiting())
 
     def _waiting(self) -> dict[str, Uninitialized]:
-        kinds = UninitializedParameter, UninitializedBuffer
-        own = {**self._parameters, **self._buffers}
-        return {name: tensor for name, tensor in own.items() if isinstance(tensor, kinds)}
+        return {name: tensor for name, tensor in {**self._parameters, **self._buffers}.items() if is_lazy(tensor)}
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
         for name, tensor in self._waiting().items():
             given = state_dict.get(prefix + name)
-            if isinstance(given, Tensor) and not isinstance(given, (UninitializedParameter, UninitializedBuffer)):
+            if isinstance(given, Tensor) and not is_lazy(given):
                 tensor.materialize(given.shape)
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-class LazyLinear(_Lazy, Linear):
+class LazyLinear(LazyModuleMixin, Linear):
     """Linear whose number of inputs is that of its first input; otherwise as `functional.linear`.
 
     Raises TypeError for a size that is no integer.
@@ -105,7 +131,7 @@ class LazyLinear(_Lazy, Linear):
         if bias:
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
-    def initialize_parameters(self, input: Tensor) -> None:
+    def initialize_parameters(self, input: Tensor, *_: Any, **__: Any) -> None:
         self.input_dim = check_tensor(input, "LazyLinear").shape[-1]
         waiting = self._waiting()
         for name, own in waiting.items():
@@ -117,12 +143,12 @@ class LazyLinear(_Lazy, Linear):
 # ---- Convolutions -----------------------------------------------------------------------------------------------
 
 
-class _LazyConvolution(_Lazy, _ConvNd):
+class _LazyConvolution(LazyModuleMixin, _ConvNd):
     def _make_parameters(self, bias: bool) -> None:
         self.weight = UninitializedParameter()
         self.register_parameter("bias", UninitializedParameter() if bias else None)
 
-    def initialize_parameters(self, input: Tensor) -> None:
+    def initialize_parameters(self, input: Tensor, *_: Any, **__: Any) -> None:
         if check_tensor(input, self.get_name()).ndim not in (self.axes + 1, self.axes + 2):
             expected = f"{self.axes + 1} or {self.axes + 2} dimensions"
             raise RuntimeError(f"{self.get_name()}: input has shape {list(input.shape)}, expected {expected}")
@@ -208,10 +234,6 @@ class _LazyConvTranspose(_LazyConvolution, _Transposed):
         settings = kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
         super().__init__(0, out_channels, *settings)
 
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Any:
-        self._become(input)
-        return self.forward(input, output_size)
-
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """ConvTranspose1d whose in_channels are those of its first input; otherwise as `ConvTranspose1d`.
@@ -252,7 +274,7 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
 # ---- Normalizations ---------------------------------------------------------------------------------------------
 
 
-class _LazyNorm(_Lazy, _NormBase):
+class _LazyNorm(LazyModuleMixin, _NormBase):
     def __init__(
         self,
         eps: float = 1e-5,
@@ -275,7 +297,7 @@ class _LazyNorm(_Lazy, _NormBase):
         if tracked:
             self.running_mean, self.running_var = UninitializedBuffer(), UninitializedBuffer()
 
-    def initialize_parameters(self, input: Tensor) -> None:
+    def initialize_parameters(self, input: Tensor, *_: Any, **__: Any) -> None:
         self.num_features = self._channels_of(input)
         waiting = self._waiting()
         for tensor in waiting.values():

@@ -110,7 +110,7 @@ class _BatchNorm(_NormBase):
             )
         momentum: float | Tensor = 0.0 if self.momentum is None else self.momentum
         batches = None
-        if self.training and self.num_batches_tracked is not None:
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             batches = self.num_batches_tracked, self.num_batches_tracked + 1
             if self.momentum is None:  # the average over all batches
                 momentum = 1 / batches[1].double()

@@ -25,7 +25,7 @@ def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Take a prefix such as "module." away from the names of a state_dict, in place.
+    """Take a prefix such as "module." away from the names of a state_dict and of its `_metadata`, in place.
 
     >>> state = {"module.weight": 1, "bias": 2}
     >>> norch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
@@ -34,3 +34,6 @@ def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: 
     """
     for name in [name for name in state_dict if name.startswith(prefix)]:
         state_dict[name[len(prefix) :]] = state_dict.pop(name)
+    metadata = getattr(state_dict, "_metadata", {})  # in which the module "module" has no dot
+    for name in [name for name in metadata if name and f"{name}.".startswith(prefix)]:
+        metadata[name[len(prefix) :]] = metadata.pop(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ... import linalg
 from ...arguments import flags, one_size
 from ...autograd import no_grad
@@ -42,14 +44,29 @@ class _WeightNorm(Module):
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Split a weight into its length `original0` and its direction `original1`: w = g v / |v| (Salimans 2016).
 
-    Each slice along `dim` has a length of its own; None means one length. Returns the module. Raises ValueError if it
-    has no such weight.
+    Each slice along `dim` has a length of its own; None means one length. Returns the module, which also loads states
+    of `nn.utils.weight_norm`. Raises ValueError if it has no such weight.
 
     >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))
     >>> layer.parametrizations.weight.original0.shape
     norch.Size([2, 1])
     """
-    return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    module.register_load_state_dict_pre_hook(_NewNames(name))
+    return module
+
+
+class _NewNames:
+    """A hook that finds the parts of a weight where `nn.utils.weight_norm` puts them. (A class, for pickle.)"""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, module: Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
+        old = [f"{prefix}{self.name}_{part}" for part in "gv"]
+        if all(key in state_dict for key in old):
+            for number, key in enumerate(old):
+                state_dict[f"{prefix}parametrizations.{self.name}.original{number}"] = state_dict.pop(key)
 
 
 # ---- The largest singular value --------------------------------------------------------------------------------------

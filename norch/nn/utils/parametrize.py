@@ -11,17 +11,17 @@ from __future__ import annotations
 import copy
 import sys
 from contextlib import contextmanager, suppress
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 from ...arguments import flags
 from ...autograd import no_grad
 from ...guards import Guard
-from ...operation import check_kind, check_tensor
+from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
 from ..modules.container import ModuleDict, ModuleList
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 from .undoing import all_or_nothing
 
 __all__ = [
@@ -78,10 +78,11 @@ class ParametrizationList(ModuleList):
                     with suppress(NotImplementedError):  # then the first value is not kept
                         values = module.right_inverse(values)
         self.is_tensor = isinstance(values, Tensor)
+        if not self.is_tensor and not (isinstance(values, Sequence) and all(isinstance(x, Tensor) for x in values)):
+            raise ValueError(f"right_inverse gives {shown(values)}, expected a tensor or a sequence of tensors")
         self.ntensors = 1 if self.is_tensor else len(values)
         trained = isinstance(original, Parameter)
         for name, value in zip(self._names(), [values] if self.is_tensor else values):
-            check_tensor(value, "right_inverse")
             if self.is_tensor and value.dtype is not original.dtype:
                 raise ValueError(f"right_inverse gives {value.dtype}, expected {original.dtype}, as the parameter")
             if self.is_tensor:  # the optimizer may hold it already
@@ -152,6 +153,8 @@ def register_parametrization(
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
         raise ValueError(f"{module.get_name()} has no parameter or buffer {shown(tensor_name)}")
     original = getattr(module, tensor_name)
+    if is_lazy(original):
+        raise ValueError(f"{shown(tensor_name)} has no shape before the first call of {module.get_name()}")
     chain = ParametrizationList([parametrization], original, unsafe)
     with all_or_nothing(module, *_chains(module)):
         delattr(module, tensor_name)

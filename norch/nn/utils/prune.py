@@ -151,7 +151,7 @@ class PruningContainer(BasePruningMethod):
             left = (slice(None),) * t.ndim
         else:
             raise ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
-        mask = default_mask.clone()
+        mask = default_mask.to(t.dtype, copy=True)
         mask[left] = method.compute_mask(t[left], default_mask[left]).to(mask.dtype)
         return mask
 

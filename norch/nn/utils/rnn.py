@@ -71,8 +71,13 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The same sequences with another dtype or on another device; the arguments are those of `Tensor.to`."""
+        """The same sequences with another dtype or on another device; the arguments are those of `Tensor.to`.
+
+        These ones themselves, if nothing changes.
+        """
         data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
         moved = (None if index is None else index.to(data.device) for index in self[2:])
         return PackedSequence(data, self.batch_sizes, *moved)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...functions.creation import empty
 from ...operation import check_kind
+from ...tensor import Tensor
 from ..module import Module
 from .parametrizations import as_matrix, default_dim, normalized, power_iterations, scaled_down
 from .weight_norm import ByHook, parameter_of, remove
@@ -18,11 +19,19 @@ class SpectralNorm(ByHook):
         super().__init__(name, dim)
         self.n_power_iterations, self.eps = n_power_iterations, eps
 
-    def compute(self, module: Module) -> Any:
+    def _parts(self, module: Module) -> tuple[Tensor, Tensor, Tensor]:
         weight, u, v = (getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v"))
-        if module.training:
-            power_iterations(as_matrix(weight, self.dim).T, v, u, self.n_power_iterations, self.eps)  # v first
+        return weight, u, v
+
+    def compute(self, module: Module) -> Tensor:
+        weight, u, v = self._parts(module)
         return scaled_down(weight, self.dim, u, v)
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        if module.training:
+            weight, u, v = self._parts(module)
+            power_iterations(as_matrix(weight, self.dim).T, v, u, self.n_power_iterations, self.eps)  # v first
+        super().__call__(module, inputs)
 
 
 def spectral_norm(

@@ -10,7 +10,7 @@ from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 from .parametrizations import norm_except
 
 __all__ = ["remove_weight_norm", "weight_norm"]
@@ -48,6 +48,8 @@ def parameter_of(module: Module, name: str, function: str) -> Parameter:
     parameter = module._parameters[name]
     if parameter is None:
         raise ValueError(f"{function}: the parameter {shown(name)} is None")
+    if is_lazy(parameter):
+        raise ValueError(f"{function}: the parameter {shown(name)} has no shape before the first call of its module")
     return parameter
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...arguments import index_of
 from ...autograd.mode import no_grad
-from ...given import given, settings
+from ...given import given, settings, warn
 from ...operation import check_kind, refuse_recording
 from ...tensor import Tensor
 from ...types import shown
@@ -55,7 +55,7 @@ class LRScheduler:
         self._start()
 
     def _start(self) -> None:
-        self._starting = True
+        self._starting, self._step_count = True, 0
         self.step()
         self._starting = False
 
@@ -85,8 +85,14 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Advance to the next epoch, or to the one given, and set its rates.
 
-        A subclass whose `get_lr` goes on from the last rates gives those of any epoch in `_get_closed_form_lr`.
+        A subclass whose `get_lr` goes on from the last rates gives those of any epoch in `_get_closed_form_lr`. Warns
+        if the optimizer has not taken a step with the first rates.
         """
+        if self._step_count == 1 and not self.optimizer._opt_called:
+            warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`, expected it after: no step has the "
+                "first rate of the schedule"
+            )
         own, groups, rates = dict(vars(self)), self.optimizer.param_groups, self._rates()
         rates_of = self.get_lr if epoch is None else getattr(self, "_get_closed_form_lr", self.get_lr)
         try:
@@ -141,7 +147,7 @@ def set_rate(group: Group, lr: Any) -> None:
         with no_grad():
             group["lr"].fill_(float(lr))
     else:
-        group["lr"] = lr
+        group["lr"] = _copied(lr)
 
 
 def check_has_momentum(optimizer: Optimizer) -> None:
@@ -162,7 +168,7 @@ def _copied(lr: Any) -> Any:
 def for_each_group(value: Any, optimizer: Optimizer, name: str) -> list[Any]:
     """A list with a value for each group, made from such a list or from one value for all."""
     count = len(optimizer.param_groups)
-    values = list(value) if isinstance(value, (list, tuple)) else [value] * count
+    values = list(map(_copied, value if isinstance(value, (list, tuple)) else [value] * count))
     if len(values) != count:
         raise ValueError(f"{name} has {len(values)} values, expected {count}, one for each parameter group")
     return values

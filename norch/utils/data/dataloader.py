@@ -27,6 +27,7 @@ from .worker import End, Epoch, Failure, Fetch, Job, Worker, stop
 
 Collate = Callable[[Any], object]  # from a list of samples to a batch, or from a sample
 
+_FIXED = {"dataset", "batch_size", "sampler", "batch_sampler", "drop_last", "persistent_workers"}  # they work together
 MAX_PREFETCH = 64  # batches in flight for each worker; each is an open file
 
 
@@ -96,6 +97,11 @@ class DataLoader:
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn: Collate = collate_fn or (default_collate if self._batched else default_convert)
         self._kept: _WorkerIterator | None = None  # the iterator whose workers persist
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _FIXED and "_kept" in vars(self):
+            raise ValueError(f"DataLoader: {name} is decided when it is made, expected a new DataLoader")
+        super().__setattr__(name, value)
 
     def _check_order(
         self,

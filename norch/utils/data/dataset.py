@@ -170,6 +170,14 @@ class StackDataset(Dataset):
             return tuple(dataset[index] for dataset in self.datasets)
         return {name: dataset[index] for name, dataset in self.datasets.items()}
 
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        columns = [_samples(dataset, indices) for dataset in self._each()]
+        for column in columns:
+            if len(column) != len(indices):
+                raise ValueError(f"StackDataset: a dataset gives {len(column)} samples for {len(indices)} indices")
+        rows = list(zip(*columns))
+        return rows if isinstance(self.datasets, tuple) else [dict(zip(self.datasets, row)) for row in rows]
+
     def __len__(self) -> int:
         return len(next(iter(self._each())))
 
@@ -186,10 +194,20 @@ class Subset(Dataset):
         self.dataset, self.indices = dataset, indices
 
     def __getitem__(self, index: Any) -> Any:
-        return self.dataset[self.indices[index]]
+        return self.dataset[[self.indices[i] for i in index] if isinstance(index, list) else self.indices[index]]
+
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        return _samples(self.dataset, [self.indices[index] for index in indices])
 
     def __len__(self) -> int:
         return len(self.indices)
+
+
+def _samples(dataset: Any, indices: list[Any]) -> list[Any]:
+    """The samples of a batch, at once if the dataset gives them so."""
+    if hasattr(dataset, "__getitems__"):
+        return list(dataset.__getitems__(indices))
+    return [dataset[index] for index in indices]
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset]:

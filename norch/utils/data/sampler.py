@@ -144,8 +144,7 @@ class WeightedRandomSampler(Sampler):
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = self.weights.multinomial(self.num_samples, self.replacement, generator=self.generator)
-        return iter(drawn.tolist())
+        yield from self.weights.multinomial(self.num_samples, self.replacement, generator=self.generator).tolist()
 
     def __len__(self) -> int:
         return self.num_samples

@@ -27,10 +27,8 @@ DIFFERENCES = {
     "Generator": "seed is a parameter in TorchScript alone",
     "save": "Python's protocol 4, which Python 3.4 and later read",
     "Tensor.expand Tensor.to_dense Tensor.to_sparse": "what torch keeps for its tracer and compressed layouts",
-    "autograd.gradgradcheck": "the options of complex numbers, forward mode and batched gradients",
     "cuda.Event": "events of other processes",
     "nn.RMSNorm.forward": "input as in every other layer; torch says x",
-    "nn.UninitializedBuffer": "whether it is saved is decided by register_buffer",
     "optim.SGD": "the article's default rate",
 }
 
