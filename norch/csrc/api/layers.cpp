@@ -289,7 +289,7 @@ Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* to
     return build([&] {
         Owned slope = taken(neg_tensor(gradient));
         if (total) slope = taken(div_tensor(slope.tensor, total));
-        if (slope->size == rows) slope = reshaped(*slope, index->shape, 2);
+        if (slope->size == index->size) slope = reshaped(*slope, index->shape, 2);
         slope = taken(elementwise_mul_tensor(slope.tensor, shares));
         Owned out = new_tensor(shape, ndim, slope->dtype, slope->device);
         fill(*out, 0);
