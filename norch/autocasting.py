@@ -16,7 +16,7 @@ from ._C import lib
 from .guards import Guard
 from .operation import mode
 from .threads import holding, shared_lock
-from .types import HALVES, bfloat16, dtype, float16, float32, float64
+from .types import HALVES, bfloat16, dtype, float16, float32, float64, promoted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -130,6 +130,14 @@ def lowered(*values: Any) -> Any:
     device = "cuda" if any(x.is_cuda for x in _tensors(values)) else "cpu"
     kind = mode.autocast.get(device)
     return values if kind is None else [_in_dtype(value, kind, device) for value in values]
+
+
+def widened(*values: Any) -> Any:
+    """Tensors of the CPU in the widest of their dtypes, as where PyTorch composes a layer of operations."""
+    if not mode.autocast or any(x.is_cuda for x in _tensors(values)):
+        return values
+    kind = functools.reduce(promoted, (x.dtype for x in _tensors(values)))
+    return [_in_dtype(value, kind, "cpu") for value in values]
 
 
 def _wanted(rule: str, lower: dtype | None, given: list[Any]) -> dtype | None:

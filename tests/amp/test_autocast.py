@@ -41,6 +41,17 @@ def test_products_run_in_16_bits_losses_in_float32(kind):
         assert (M @ M).tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("layer", [nn.GRU(2, 3, 2, bidirectional=True), nn.GRUCell(2, 3), nn.LSTMCell(2, 3)], ids=repr)
+def test_a_state_that_is_wider_than_the_autocast_stays_so(layer):
+    """As in PyTorch on the CPU; the states of RNN and LSTM become narrow, and those of what is narrow stay narrow."""
+    with norch.autocast("cpu"):
+        hidden, narrow = layer(M)[0], layer(M.bfloat16())[0]
+    assert hidden.dtype is norch.float32 and narrow.dtype is norch.bfloat16
+    assert (hidden - layer(M)[0]).abs().max() < 0.02
+    hidden.sum().backward()
+    assert all(p.grad.dtype is norch.float32 for p in layer.parameters())
+
+
 def test_gradients_have_the_dtype_of_the_leaves():
     model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.LayerNorm(3), nn.Linear(3, 1))
     x = M.clone().requires_grad_()
