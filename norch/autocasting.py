@@ -28,7 +28,7 @@ DEFAULTS = {"cpu": bfloat16, "cuda": float16}
 LOWER, FLOAT32, WIDEST, GIVEN = "lower", "float32", "widest", "given"
 _EVERYWHERE = {
     LOWER: """
-        matmul __matmul__ __rmatmul__ mm bmm addmm addbmm baddbmm einsum chain_matmul multi_dot prelu
+        matmul __matmul__ __rmatmul__ mm bmm addmm addbmm baddbmm chain_matmul multi_dot prelu
         linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d scaled_dot_product_attention
         multi_head_attention_forward
         """,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._C import ShapeError
 from ..arguments import axis_of, flags, sizes_of
+from ..autocasting import lowered
 from ..operation import check_kind, check_tensor
 from ..packing import tensor_of
 from ..types import DType, Sizes, check_dtype, float32, float64, int64
@@ -90,7 +91,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
             [3.]])
     """
     product = (mat1 @ mat2) * alpha
-    return product if beta == 0 else input * beta + product
+    return product if beta == 0 else lowered(input)[0] * beta + product
 
 
 def sum(input: SparseTensor, dim: Any = None, dtype: DType | None = None) -> Any:

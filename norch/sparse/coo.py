@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 from .. import operation
 from .._C import ShapeError
 from ..arguments import axes_of, axis_of, destination, flags, one_size
+from ..autocasting import lowered
 from ..autograd.derivatives.joining import cat
 from ..display.formatting import tensor_repr
 from ..operation import check_kind, check_tensor
@@ -407,10 +408,11 @@ def _product(x: SparseTensor, y: Tensor) -> Tensor:
     """A sparse matrix times a dense matrix or vector: each value times a row, added to the row of the result."""
     if x.ndim != 2 or x.dense_dim() or y.ndim not in (1, 2) or x.shape[1] != y.shape[0]:
         raise ShapeError(f"matmul: a sparse tensor of shape {list(x.shape)} and one of {list(y.shape)} do not fit")
-    if x.dtype is not y.dtype:
+    elements, y = lowered(x._elements, y)
+    if elements.dtype is not y.dtype:
         raise RuntimeError(f"matmul: expected one dtype, got {x.dtype} and {y.dtype}")
     rows, columns = x._places.unbind()
-    terms = y.index_select(0, columns) * (x._elements.unsqueeze(1) if y.ndim == 2 else x._elements)
+    terms = y.index_select(0, columns) * (elements.unsqueeze(1) if y.ndim == 2 else elements)
     return y.new_zeros([x.shape[0], *y.shape[1:]]).index_add(0, rows, terms)
 
 

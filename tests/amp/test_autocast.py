@@ -35,6 +35,12 @@ def test_products_run_in_16_bits_losses_in_float32(kind):
         assert (M.double() @ M.double()).dtype is norch.float64 and (M.long() @ M.long()).dtype is norch.int64
         assert nn.LSTM(2, 3)(M)[0].dtype is kind and nn.RNNCell(2, 3)(M).dtype is kind
         assert nn.MultiheadAttention(2, 1)(M, M, M)[0].dtype is kind
+        assert norch.einsum("ij,jk->ik", M, half).dtype is kind
+        for equation, tensors in (("ii->i", [M]), ("ij->i", [M]), ("ij,ij->ij", [M, half])):  # no products are summed
+            assert norch.einsum(equation, *tensors).dtype is norch.float32
+        sparse = M.to_sparse()
+        assert (sparse @ M).dtype is (M @ sparse).dtype is norch.sparse.mm(sparse, half).dtype is sparse.mv(M[0]).dtype
+        assert sparse.mv(M[0]).dtype is norch.sparse.addmm(M, sparse, half).dtype is kind
     assert (M @ M).dtype is norch.float32
     expected = (M.to(kind).float() @ M.to(kind).float()).to(kind)
     with norch.autocast("cpu", dtype=kind):
