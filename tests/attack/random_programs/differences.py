@@ -257,7 +257,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return REFUSED + "dims and indices of no elements"
     if "requires_grad" in found and has_no_elements(lines):
         return "of no elements nothing needs a gradient"
-    if "float16" in whole and re.search(r"(_l|L)oss\(|cosine|\*\* -?0\.5", lines[-1]):
+    if "float16" in whole and re.search(r"(_l|L)oss\(|cross_entropy|cosine|\*\* -?0\.5", lines[-1]):
         if re.search("elements .*torch has .*(nan|inf)", found):
             return "torch rounds to 16 bits on the way, where infinities and zeros come"
     if "elements" in found and "save_on_cpu" in whole:

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+import norch
+
 from .execution import Pair, has_no_memory, run, variables
 
 NARROW = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
@@ -217,8 +219,8 @@ def _part(world: dict[str, Any], told: re.Match[str]) -> list[float]:
     """The elements of the variable that a difference names, of a part of it, or of its gradient."""
     x = world.get(told[1])
     x = x[int(told[2])] if told[2] and isinstance(x, (tuple, list)) else x
-    x = x.grad if told[3] and x is not None else x
-    return [] if x is None or isinstance(x, (tuple, list)) else x.double().reshape(-1).tolist()
+    x = getattr(x, "grad", None) if told[3] else x
+    return x.double().reshape(-1).tolist() if isinstance(x, (torch.Tensor, norch.Tensor)) else []
 
 
 def on_an_edge(found: str) -> bool:
