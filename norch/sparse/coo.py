@@ -15,6 +15,7 @@ from ..arguments import axes_of, axis_of, destination, flags, one_size
 from ..autocasting import lowered
 from ..autograd.derivatives.joining import cat
 from ..display.formatting import tensor_repr
+from ..given import given
 from ..operation import check_kind, check_tensor
 from ..packing import counting
 from ..types import Size, dtype, float32, float64, int64, shown, sparse_coo
@@ -327,7 +328,15 @@ class SparseTensor:
         """The product with a matrix or a vector, dense or sparse: `x @ other`."""
         return self @ other
 
-    mm = mv = spmm = matmul
+    def mm(self, other: Any) -> Any:
+        """The product with a matrix, dense or sparse. Raises ShapeError for a vector."""
+        return self @ with_dims(other, 2, "mm")
+
+    spmm = mm
+
+    def mv(self, other: Any) -> Any:
+        """The product with a dense vector. Raises ShapeError for a matrix."""
+        return self @ with_dims(other, 1, "mv")
 
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
         """beta * x + alpha * (mat1 @ mat2)."""
@@ -397,6 +406,15 @@ class SparseTensor:
         return -self + other
 
     sub = __sub__
+
+
+def with_dims(x: Any, rank: int, name: str) -> Any:
+    """A dense or sparse tensor, which has so many dimensions: 2 or 1."""
+    if not isinstance(x, (SparseTensor, operation.Tensor)):
+        raise TypeError(f"{name}: expected a Tensor, got {given(x)}")
+    if x.ndim != rank:
+        raise ShapeError(f"{name}: expected a {'matrix' if rank == 2 else 'vector'}, got shape {list(x.shape)}")
+    return x
 
 
 def _check_same(x: SparseTensor, y: SparseTensor, name: str) -> None:
