@@ -26,7 +26,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     ),
     (
         r"",
-        "^norch raises ShapeError.*torch IndexError: tuple index",
+        "^norch raises ShapeError.*torch IndexError: (tuple index|Dimension)",
         BOTH + "norch looks at shapes before it reads them",
     ),
     (r"scatter_\(", "^norch raises ShapeError: .*torch IndexError: Dim", BOTH + "norch looks at shapes first"),
@@ -108,6 +108,11 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         "^norch computes, torch raises GradcheckError",
         GAVE_UP + "a gradcheck in a reentrant checkpoint of what needs no gradient, which torch calls without a graph",
     ),
+    (
+        r"support\.check\(.*sample\(",
+        "elements True, torch has False",
+        "torch's draws of Poisson beyond 2 ** 63 wrap around",
+    ),
     (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
 ]
 
@@ -174,6 +179,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
 
 # Statements without which a difference goes, what it is about, and the reason
 CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
+    (r"lu_unpack\(.*False", "^norch computes, torch raises", GAVE_UP + "the gradient of a part that is left out"),
     (r"polynomial_\w\(", "requires_grad|is_leaf", "polynomials of which torch has no derivative"),
     (
         r"sparse",
