@@ -15,6 +15,7 @@ from .questions import (
     differs_in_signs_of_infinities,
     differs_in_zeros,
     digits_decide,
+    edges_are_in_no_order,
     eigenvalues_meet,
     equal_weights_decide,
     gradients_meet,
@@ -281,6 +282,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "with a first beta below 1/2 torch's lerp subtracts infinities"
     if "use_reentrant=True" in lines[-1] and re.search(r"is_leaf|requires_grad", found) and is_a_list(lines):
         return "a list that a custom operation returns holds its results; torch takes it for none"
+    if "elements" in found and edges_are_in_no_order(lines):
+        return "among numbers in no order nothing is promised"
     if agrees_without_transforms(lines):
         return "torch's transforms refuse, or compute otherwise, what torch computes without them"
     for statement, difference, reason in [*DIFFERENCES, *OF_OPTIONS, *OF_SURROUNDINGS]:

@@ -43,6 +43,10 @@ def jacrev(f: Function) -> Function:
     return lambda x: _released(torch.autograd.functional.jacobian(f, x, create_graph=True), f, x)
 
 
+def grad(f: Function) -> Function:
+    return lambda x: _released(torch.autograd.functional.vjp(f, x, create_graph=True)[1], f, x)
+
+
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     return _released(torch.autograd.functional.jvp(f, primals, tangents, create_graph=True), f, *primals)
 
@@ -79,7 +83,15 @@ def group_norm(x: Tensor, groups: int, weight: Any = None, bias: Any = None, eps
     return y if bias is None else y + bias
 
 
-PLAIN = {"vmap": vmap, "jacrev": jacrev, "jacfwd": jacrev, "jvp": jvp, "vjp": vjp, "linearize": linearize}
+PLAIN = {
+    "vmap": vmap,
+    "grad": grad,
+    "jacrev": jacrev,
+    "jacfwd": jacrev,
+    "jvp": jvp,
+    "vjp": vjp,
+    "linearize": linearize,
+}
 NAMES = {f"plain_{name}": function for name, function in PLAIN.items()}
 CALL = re.compile(rf"lib\.func\.({'|'.join(PLAIN)})\(")
 

@@ -366,6 +366,18 @@ def equal_weights_decide(lines: Sequence[str]) -> bool:
     return bool(names) and run([*lines[:-1], *changed, lines[-1]]) is None
 
 
+def edges_are_in_no_order(lines: Sequence[str]) -> bool:
+    """Whether the last statement looks for places among numbers that are not sorted."""
+    call = re.search(r"bucketize\((?:[^()]*, )?(v\d+)|searchsorted\((v\d+)", lines[-1])
+    if not call:
+        return False
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    edges = pair.theirs.get(call[1] or call[2])
+    return isinstance(edges, torch.Tensor) and not (edges[..., 1:] >= edges[..., :-1]).all()
+
+
 def is_a_list(lines: Sequence[str]) -> bool:
     """Whether the last statement gave a list in torch."""
     pair = Pair()
