@@ -126,6 +126,16 @@ def test_functional_call_replaces_and_restores(t):
     assert float(t.func.functional_call(lstm, zero, t.ones(4, 1, 3))[0].abs().sum()) == 0
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (0, 2)])
+def test_the_batch_that_vmap_makes_is_no_view(shape):
+    """It may be written to where views may not: in the graph, after it was made outside of it."""
+    x = norch.ones(shape).requires_grad_()
+    doubled = norch.func.vmap(lambda row: row * 2, out_dims=1)
+    y = norch.utils.checkpoint.checkpoint(doubled, x, use_reentrant=True)
+    y.mul_(3).sum().backward()
+    assert y.shape == (2, shape[0]) and x.grad.tolist() == norch.full(shape, 6.0).tolist()
+
+
 @pytest.mark.parametrize("t", [torch, norch])
 def test_randomness(t):
     def draw(x):
