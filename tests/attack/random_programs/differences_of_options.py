@@ -36,6 +36,11 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"unpad_sequence", "elements|shape", "torch transposes the argument of unpad_sequence in place"),
     (r"bincount", "dtype", "of no elements torch's counts are integers, whatever their weights are"),
     (r"numpy\(", "unsupported ScalarType BFloat16", GAVE_UP + "bfloat16, which becomes float32 in NumPy"),
+    (
+        r"Muon\(.*False\)",
+        r"^v\d+: \[0\] \[\d\] \[0\] elements",
+        "torch's Muon without nesterov scales its momentum, of bfloat16, in place",
+    ),
     (r"Muon", "expected matrices, torch computes", REFUSED + "a group of what is no matrix"),
     (
         r"",

@@ -260,7 +260,9 @@ def eigenvalues_meet(lines: Sequence[str]) -> bool:
     """
     pair = Pair()
     for line in lines:
-        for call in re.findall(r"lib\.(?:linalg\.(?:eigh|svd|svdvals)|(?:svd|pca)_lowrank)\(.*?(?:, \w+=\w+|, '\w')?\)", line):
+        for call in re.findall(
+            r"lib\.(?:linalg\.(?:eigh|svd|svdvals)|(?:svd|pca)_lowrank)\(.*?(?:, \w+=\w+|, '\w')?\)", line
+        ):
             with contextlib.suppress(Exception):  # torch's refusal, of whatever kind
                 parts = eval(call, pair.theirs)
                 values = parts if "vals" in call else parts[0] if "eigh" in call else parts[1]
