@@ -41,7 +41,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         r"^v\d+: \[0\] \[\d\] \[0\] elements",
         "torch's Muon without nesterov scales its momentum, of bfloat16, in place",
     ),
-    (r"Muon", "expected matrices, torch computes", REFUSED + "a group of what is no matrix"),
+    (r"Muon|add_param_group", "expected matrices, torch computes", REFUSED + "a group of what is no matrix"),
     (
         r"",
         r"BatchNorm\dd: input has shape .* channels, torch computes",
@@ -185,6 +185,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
 # Statements without which a difference goes, what it is about, and the reason
 CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
     (r"lu_unpack\(.*False", "^norch computes, torch raises", GAVE_UP + "the gradient of a part that is left out"),
+    (r"lstsq\(", "requires_grad True, torch has False", "residuals of no elements have no graph in torch"),
     (r"polynomial_\w\(", "requires_grad|is_leaf", "polynomials of which torch has no derivative"),
     (
         r"sparse",
