@@ -41,6 +41,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         r"^v\d+: \[0\] \[\d\] \[0\] elements",
         "torch's Muon without nesterov scales its momentum, of bfloat16, in place",
     ),
+    (r"convolution\(", r"torch raises .*dimensional input for \d-dim", GAVE_UP + "one image without a batch"),
     (r"Muon|add_param_group", "expected matrices, torch computes", REFUSED + "a group of what is no matrix"),
     (
         r"",
