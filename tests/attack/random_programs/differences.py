@@ -161,7 +161,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
         return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
     if "a view cannot be detached in place" in found and (told := re.search(r"(v\d+)(?:\.detach_\(|\)$)", lines[-1])):
-        if re.search(rf"^{told[1]} = lib\.(autograd\.grad\(.*create_graph|func\.)", whole, re.M):
+        part = re.search(rf"^{told[1]} = (v\d+)\[\d\]$", whole, re.M)
+        name = part[1] if part else told[1]
+        if re.search(rf"^{name} = lib\.(autograd\.grad\(.*create_graph|func\.)", whole, re.M):
             return REFUSED + "a gradient that a rule computes as a view"
     if ".grad elements" in found and "stack(" in whole and gradients_meet(lines):
         return "the gradients of one walk have memory of their own"

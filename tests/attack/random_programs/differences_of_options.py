@@ -110,9 +110,9 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         REFUSED + "dtypes of which torch takes the NotImplementedError for a parametrization without inverse",
     ),
     (
-        r"use_reentrant=True\)$",
+        r"use_reentrant=True\)$|no_grad\(|inference_mode\(",
         "^norch computes, torch raises GradcheckError",
-        GAVE_UP + "a gradcheck in a reentrant checkpoint of what needs no gradient, which torch calls without a graph",
+        GAVE_UP + "a gradcheck where gradients are off, as in a reentrant checkpoint: torch has no graph there",
     ),
     (
         r"support\.check\(.*sample\(",
