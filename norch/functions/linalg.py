@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..arguments import flags
+from ..linalg import qr as _qr
+from ..linalg import svd as _svd
 from ..linalg.factorizations import PLU, permutation_of
-from ..linalg.factorizations import qr as _qr
-from ..linalg.factorizations import svd as _svd
 from ..linalg.lapack import check_matrices
 from ..operation import check_tensor
 from ..tensor import Tensor

@@ -38,6 +38,9 @@ def test_products_run_in_16_bits_losses_in_float32(kind):
         assert norch.einsum("ij,jk->ik", M, half).dtype is kind
         for equation, tensors in (("ii->i", [M]), ("ij->i", [M]), ("ij,ij->ij", [M, half])):  # no products are summed
             assert norch.einsum(equation, *tensors).dtype is norch.float32
+        assert norch.tensordot(M, M, 0).dtype is norch.tensordot(M, M, 1).dtype is kind
+        assert norch.tensordot(M, M, 2).dtype is norch.float32  # a dot product
+        assert norch.svd_lowrank(M, 2)[0].dtype is norch.pca_lowrank(M, 2)[0].dtype is kind
         sparse = M.to_sparse()
         assert (sparse @ M).dtype is (M @ sparse).dtype is norch.sparse.mm(sparse, half).dtype is sparse.mv(M[0]).dtype
         assert sparse.mv(M[0]).dtype is norch.sparse.addmm(M, sparse, half).dtype is kind
