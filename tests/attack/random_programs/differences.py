@@ -172,7 +172,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if (
-        told := re.match(r"at the end (v\d+): (\[\d\] )?requires_grad False", found)
+        told := re.match(r"(?:at the end )?(v\d+): (\[\d\] )?requires_grad False", found)
     ) and f"{told[1]} = lib.func." in whole:
         return "in torch a transform's result that is a view of its argument follows writes to it"
     flags = "elements|requires_grad|is_leaf|does not require gradients|cannot be detached"

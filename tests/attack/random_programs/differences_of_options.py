@@ -10,7 +10,7 @@ BOTH = "both refuse: "
 OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"round\(v", "doesn't define __round__", GAVE_UP + "the number that a scalar is, rounded"),
     (r"special\.", "requires_grad True, torch has False", "norch has a derivative, torch has none"),
-    (r"bessel|airy", "elements .*torch has .*nan", "at infinity they have limits"),
+    (r"bessel|airy|gelu", "elements .*torch has .*nan", "at infinity they have limits"),
     (r"chebyshev_polynomial_[uw]", "elements .*nan.*torch has ", "of NaN torch gives what its memory held"),
     (r"poisson|bernoulli", "requires_grad False, torch has True", "what is drawn needs no gradient"),
     (r"asarray", "can require gradients", GAVE_UP + "integers of what requires gradients"),
