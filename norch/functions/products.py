@@ -14,7 +14,7 @@ from .._C import ShapeError
 from ..arguments import axis_of, sizes_of
 from ..autocasting import lowered
 from ..guards import Guard
-from ..operation import check_tensor, mode
+from ..operation import check_tensor, mode, own
 from ..types import shown
 from .out import into
 
@@ -56,7 +56,8 @@ def einsum(*args: Any) -> Tensor:
     if not operands:
         raise RuntimeError("einsum: expected at least one tensor, got none")
     terms, wanted = _parsed(equation, tuple([x.ndim for x in operands]))
-    return _computed(_plan(terms, wanted, tuple([x.shape for x in operands]), equation), operands)
+    result = _computed(_plan(terms, wanted, tuple([x.shape for x in operands]), equation), operands)
+    return own(result) if len(operands) > 1 else result
 
 
 # ---- The equation ------------------------------------------------------------------------------------------------
