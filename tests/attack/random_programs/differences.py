@@ -95,7 +95,11 @@ CAUSES: list[tuple[str, str, str]] = [
         r"\.grad ",
         "torch's derivative to a target below 0 is 0 times NaN",
     ),
-    (r"\.data\b", "elements", "what a write through `.data` puts into a saved tensor, which neither library watches"),
+    (
+        r"\.data\b(?!\.copy_\(lib.linspace)",
+        "elements",
+        "what a write through `.data` puts into a saved tensor, which neither library watches",
+    ),
     (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),
     (
         r"\.(var|std)\(|use_reentrant=True",

@@ -180,6 +180,12 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "(register a hook|retain_grad: this tensor) .*torch computes",
         REFUSED + "a hook of a view made without gradients",
     ),
+    (
+        r"use_reentrant=True\)$",
+        r"\[\d\] is_leaf False, torch has True",
+        "a reentrant checkpoint of what needs no gradient is called as always; torch's results have no graph",
+    ),
+    (r"jvp\(", r"^v\d+: \[1\] dtype", "a tangent has the dtype of the result"),
     (r"jac(fwd|rev)\(", "dtype", "a derivative has the dtype of the argument, also if it is 0"),
 ]
 
