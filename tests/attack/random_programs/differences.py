@@ -100,6 +100,11 @@ CAUSES: list[tuple[str, str, str]] = [
         "elements",
         "what a write through `.data` puts into a saved tensor, which neither library watches",
     ),
+    (
+        r"\.view\(lib\.",
+        "requires_grad True, torch has False|is_leaf False, torch has True",
+        "torch's view with the dtype that a tensor has is none for writes that require gradients",
+    ),
     (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),
     (
         r"\.(var|std)\(|use_reentrant=True",
@@ -214,9 +219,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "elements" in found and re.search(HOOK_OF_VIEW, whole):
         if not run([re.sub(HOOK_OF_VIEW, r"\1", line) for line in lines]):
             return "torch loses the hooks of a view when it is written to"
-    if ".grad elements" in found and CHOOSING.search(whole) and pairs_of(found) and permuted(found):
+    if derived and "elements" in found and CHOOSING.search(whole) and pairs_of(found) and permuted(found):
         return "of equal elements any gets the gradient"
-    if ".grad elements" in found and CHOOSING.search(whole) and ties_decide(lines):
+    if derived and "elements" in found and CHOOSING.search(whole) and ties_decide(lines):
         return "of equal elements any gets the gradient"
     if "elements" in found and "ContinuousBernoulli" in whole and not run(as_float64(lines)):
         return "near p = 1/2, and for large logits, torch's ContinuousBernoulli loses the digits of float32"
