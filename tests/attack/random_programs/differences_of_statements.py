@@ -145,6 +145,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"functional\.", "stack expects a non-empty", GAVE_UP + "derivatives of nothing"),
     (r"jac(rev|fwd|obian)|hessian", "requires_grad False", "derivatives of nothing need no gradient"),
     ("vmap|jac", r"select\(\): index 0 out of range", GAVE_UP + "a vmap of no numbers"),
+    (
+        r"backward\(|grad\(",
+        "^norch raises CheckpointError: .*different metadata.*, torch computes",
+        REFUSED + "a checkpoint that computes other shapes again, as something it reads was written to",
+    ),
     (r"\[0\]", "invalid index of a 0-dim tensor", GAVE_UP + "`loss[0]`, which is `loss`"),
     (r"backward\(|grad\(", "grad_output to have non-zero size", GAVE_UP + "an image of no elements"),
     (r"backward\(|grad\(", "only leaf tensors can be deep-copied", REFUSED + "a copy that a checkpoint makes again"),
