@@ -16,7 +16,7 @@ from ._C import lib
 from .guards import Guard
 from .operation import mode
 from .threads import holding, shared_lock
-from .types import HALVES, bfloat16, dtype, float16, float32, float64
+from .types import HALVES, bfloat16, dtype, float16, float32, float64, promoted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +28,7 @@ DEFAULTS = {"cpu": bfloat16, "cuda": float16}
 LOWER, FLOAT32, WIDEST, GIVEN = "lower", "float32", "widest", "given"
 _EVERYWHERE = {
     LOWER: """
-        matmul __matmul__ __rmatmul__ mm bmm addmm addbmm baddbmm einsum chain_matmul multi_dot prelu
+        matmul __matmul__ __rmatmul__ mm bmm addmm addbmm baddbmm chain_matmul multi_dot prelu
         linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d scaled_dot_product_attention
         multi_head_attention_forward
         """,
@@ -39,7 +39,7 @@ _EVERYWHERE = {
         """,
 }
 _ON_CPU = {
-    LOWER: "vecdot tensordot",
+    LOWER: "vecdot",
     FLOAT32: """
         trace quantile nanquantile stft binary_cross_entropy huber_loss ctc_loss avg_pool3d max_pool3d max_unpool1d
         max_unpool2d max_unpool3d adaptive_avg_pool3d adaptive_max_pool3d fractional_max_pool2d fractional_max_pool3d
@@ -130,6 +130,14 @@ def lowered(*values: Any) -> Any:
     device = "cuda" if any(x.is_cuda for x in _tensors(values)) else "cpu"
     kind = mode.autocast.get(device)
     return values if kind is None else [_in_dtype(value, kind, device) for value in values]
+
+
+def widened(*values: Any) -> Any:
+    """Tensors of the CPU in the widest of their dtypes, as where PyTorch composes a layer of operations."""
+    if not mode.autocast or any(x.is_cuda for x in _tensors(values)):
+        return values
+    kind = functools.reduce(promoted, (x.dtype for x in _tensors(values)))
+    return [_in_dtype(value, kind, "cpu") for value in values]
 
 
 def _wanted(rule: str, lower: dtype | None, given: list[Any]) -> dtype | None:

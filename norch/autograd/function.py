@@ -81,7 +81,7 @@ class Function:
         if not single and not isinstance(result, (tuple, list)):
             return result
         outputs = [result] if single else result
-        made = custom_results(ctx, args, outputs, single) if any(ctx.edges) else [_apart(x) for x in outputs]
+        made = custom_results(ctx, args, outputs, single) if any(ctx.edges) else [_apart(ctx, args, x) for x in outputs]
         return made[0] if single else made if isinstance(result, list) else tuple(made)
 
     @staticmethod
@@ -218,10 +218,10 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
     made = list(outputs)
     nodes: dict[int, Node] = {}
     for i, output in enumerate(outputs):
-        if not isinstance(output, operation.Tensor) or _among(output, ctx._constant):
-            made[i] = _apart(output)
+        if not isinstance(output, operation.Tensor):
             continue
-        if not output.is_floating_point():
+        if _among(output, ctx._constant) or not output.is_floating_point():
+            made[i] = _apart(ctx, args, output)
             continue
         nodes[id(output)] = target = node if single else OutputBackward(i)
         edges = node.edges if single else (node,)
@@ -237,9 +237,11 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
     return made
 
 
-def _apart(x: Any) -> Any:
-    """A result that is in no graph: an argument that requires gradients becomes another tensor over its memory."""
-    return x.detach() if isinstance(x, operation.Tensor) and x.requires_grad else x
+def _apart(ctx: Function, args: Sequence[Any], x: Any) -> Any:
+    """A result that is in no graph: an argument, unless it was written to, becomes another tensor over its memory."""
+    if not isinstance(x, operation.Tensor) or not (x.requires_grad or _among(x, args) and not _among(x, ctx._dirty)):
+        return x
+    return x.detach()
 
 
 def _among(tensor: object, tensors: Sequence[Any]) -> bool:

@@ -90,10 +90,7 @@ def _stacked(results: list[Any], out_dims: Any, empty: bool) -> Any:
                 raise ValueError(f"vmap: the function must return tensors, got {type(leaf).__name__}")
     dims = broadcast_prefix(out_dims, tree_unflatten(rows[0][0], spec), "vmap: out_dims")
     columns = zip(*(leaves for leaves, _ in rows))
-    return tree_unflatten(
-        [
-            column[0] if dim is None else stack(column, dim).narrow(dim, 0, len(rows) - empty)
-            for column, dim in zip(columns, dims)
-        ],
-        spec,
-    )
+    stacked = [column[0] if dim is None else stack(column, dim) for column, dim in zip(columns, dims)]
+    if empty:
+        stacked = [x if dim is None else x.narrow(dim, 0, 0).clone() for x, dim in zip(stacked, dims)]
+    return tree_unflatten(stacked, spec)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..arguments import flags
+from ..linalg import qr as _qr
+from ..linalg import svd as _svd
 from ..linalg.factorizations import PLU, permutation_of
-from ..linalg.factorizations import qr as _qr
 from ..linalg.lapack import check_matrices
-from ..linalg.spectra import svd as _svd
 from ..operation import check_tensor
 from ..tensor import Tensor
 from .creation import eye

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
 
 from .._C import ShapeError
 from ..arguments import axis_of, sizes_of
-from ..operation import check_tensor
+from ..autocasting import lowered
+from ..guards import Guard
+from ..operation import check_tensor, mode, own
 from ..types import shown
 from .out import into
 
@@ -54,7 +56,8 @@ def einsum(*args: Any) -> Tensor:
     if not operands:
         raise RuntimeError("einsum: expected at least one tensor, got none")
     terms, wanted = _parsed(equation, tuple([x.ndim for x in operands]))
-    return _computed(_plan(terms, wanted, tuple([x.shape for x in operands]), equation), operands)
+    result = _computed(_plan(terms, wanted, tuple([x.shape for x in operands]), equation), operands)
+    return own(result) if len(operands) > 1 else result
 
 
 # ---- The equation ------------------------------------------------------------------------------------------------
@@ -308,7 +311,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         b_labels[j] = a_labels[i]
     wanted = [label for label in a_labels + b_labels if (label in a_labels) != (label in b_labels)]
     steps = _plan((tuple(a_labels), tuple(b_labels)), tuple(wanted), (a.shape, b.shape), "")
-    return into(out, _computed(steps, (a, b)).to(a.dtype), "tensordot")
+    is_one = all(size == 1 for x, axes in ((a, first), (b, second)) for i, size in enumerate(x.shape) if i not in axes)
+    operands = (a, b) if is_one else lowered(a, b)  # PyTorch's dot product is in no list of autocast
+    with Guard((mode, {"autocast": {}})):
+        result = _computed(steps, operands)
+    return into(out, result.to(operands[0].dtype), "tensordot")
 
 
 def _axes(x: Tensor, given: Any) -> list[int]:

@@ -281,7 +281,7 @@ def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     lower, upper = whole[..., :size].tril(-1) + one, whole[..., :size, :].triu()
     if not x.requires_grad:
         return lower, upper, pivots, info
-    lower, upper = lower[..., :size, :], upper[..., :size]
+    lower, upper = own(lower[..., :size, :]), own(upper[..., :size])
     y = permutation_of(pivots, x).mT @ x if pivot else x
     lower, upper = derivatives.factored(y[..., :size, :size], derivatives.LuBackward, [lower, upper])
     if columns > size:

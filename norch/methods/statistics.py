@@ -15,7 +15,7 @@ from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
 from ..functions.creation import linspace
-from ..operation import address, check_floating, check_tensor, recorded, several, wrap
+from ..operation import address, check_floating, check_tensor, own, recorded, several, wrap
 from ..precision import in_float32
 from ..return_types import PICKED, Picked, printed
 from ..types import bool_, float32, float64, shown
@@ -362,7 +362,7 @@ def histogram_of(
         place, inside = (place * (last + 1) + found, inside.logical_and(within)) if d else (found, within)
     sizes = [edge.shape[0] - 1 for edge in edges]
     amounts = inside.to(x.dtype) if weight is None else inside._choose(weight.detach().reshape(-1), 0.0)
-    hist = x.new_zeros(math.prod(sizes)).scatter_add_(0, place, amounts).reshape(sizes)
+    hist = own(x.new_zeros(math.prod(sizes)).scatter_add_(0, place, amounts).reshape(sizes))
     if density:
         hist = hist / hist.sum()
         for d, edge in enumerate(edges):

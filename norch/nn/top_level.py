@@ -288,7 +288,7 @@ def native_group_norm(
     """
     result = F.group_norm(input, group, weight, bias, eps)
     mean, rate = _statistics(input.reshape(N, group, C // group * HxW), (2,), eps)
-    return result, mean.squeeze(2), rate.squeeze(2)
+    return result, own(mean.squeeze(2)), own(rate.squeeze(2))
 
 
 @flags
@@ -317,7 +317,7 @@ def native_batch_norm(
         mean, rate = _statistics(input.detach(), (0, *range(2, input.ndim)), eps)
     else:
         mean = rate = input.new_empty(0)
-    return into(out, (result, mean.flatten(), rate.flatten()), "native_batch_norm")
+    return into(out, (result, own(mean.flatten()), own(rate.flatten())), "native_batch_norm")
 
 
 def _statistics(x: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._C import ShapeError
 from ..arguments import axis_of, flags, sizes_of
+from ..autocasting import lowered
 from ..operation import check_kind, check_tensor
 from ..packing import tensor_of
 from ..types import DType, Sizes, check_dtype, float32, float64, int64
-from .coo import SparseTensor
+from .coo import SparseTensor, with_dims
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -73,13 +74,13 @@ def sparse_coo_tensor(
 def mm(sparse: Any, dense: Any) -> Any:
     """The product of two matrices, of which at least one is sparse; dense unless both are.
 
-    Raises ShapeError if the shapes do not chain, RuntimeError for two dtypes.
+    Raises ShapeError if the shapes do not chain or are no matrices, RuntimeError for two dtypes.
 
     >>> norch.sparse.mm(norch.eye(2).to_sparse(), norch.tensor([[1.0], [2.0]]))
     tensor([[1.],
             [2.]])
     """
-    return sparse @ dense
+    return with_dims(sparse, 2, "sparse.mm") @ with_dims(dense, 2, "sparse.mm")
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
@@ -89,8 +90,8 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     tensor([[2.],
             [3.]])
     """
-    product = (mat1 @ mat2) * alpha
-    return product if beta == 0 else input * beta + product
+    product = mm(mat1, mat2) * alpha
+    return product if beta == 0 else lowered(input)[0] * beta + product
 
 
 def sum(input: SparseTensor, dim: Any = None, dtype: DType | None = None) -> Any:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 from .. import operation
 from .._C import ShapeError
 from ..arguments import axes_of, axis_of, destination, flags, one_size
+from ..autocasting import lowered
 from ..autograd.derivatives.joining import cat
 from ..display.formatting import tensor_repr
+from ..given import given
 from ..operation import check_kind, check_tensor
 from ..packing import counting
 from ..types import Size, dtype, float32, float64, int64, shown, sparse_coo
@@ -326,7 +328,15 @@ class SparseTensor:
         """The product with a matrix or a vector, dense or sparse: `x @ other`."""
         return self @ other
 
-    mm = mv = spmm = matmul
+    def mm(self, other: Any) -> Any:
+        """The product with a matrix, dense or sparse. Raises ShapeError for a vector."""
+        return self @ with_dims(other, 2, "mm")
+
+    spmm = mm
+
+    def mv(self, other: Any) -> Any:
+        """The product with a dense vector. Raises ShapeError for a matrix."""
+        return self @ with_dims(other, 1, "mv")
 
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
         """beta * x + alpha * (mat1 @ mat2)."""
@@ -398,6 +408,15 @@ class SparseTensor:
     sub = __sub__
 
 
+def with_dims(x: Any, rank: int, name: str) -> Any:
+    """A dense or sparse tensor, which has so many dimensions: 2 or 1."""
+    if not isinstance(x, (SparseTensor, operation.Tensor)):
+        raise TypeError(f"{name}: expected a Tensor, got {given(x)}")
+    if x.ndim != rank:
+        raise ShapeError(f"{name}: expected a {'matrix' if rank == 2 else 'vector'}, got shape {list(x.shape)}")
+    return x
+
+
 def _check_same(x: SparseTensor, y: SparseTensor, name: str) -> None:
     if x.shape != y.shape or x.sparse_dim() != y.sparse_dim():
         raise ShapeError(f"{name}: sparse tensors of shapes {list(x.shape)} and {list(y.shape)} do not fit")
@@ -407,10 +426,11 @@ def _product(x: SparseTensor, y: Tensor) -> Tensor:
     """A sparse matrix times a dense matrix or vector: each value times a row, added to the row of the result."""
     if x.ndim != 2 or x.dense_dim() or y.ndim not in (1, 2) or x.shape[1] != y.shape[0]:
         raise ShapeError(f"matmul: a sparse tensor of shape {list(x.shape)} and one of {list(y.shape)} do not fit")
-    if x.dtype is not y.dtype:
+    elements, y = lowered(x._elements, y)
+    if elements.dtype is not y.dtype:
         raise RuntimeError(f"matmul: expected one dtype, got {x.dtype} and {y.dtype}")
     rows, columns = x._places.unbind()
-    terms = y.index_select(0, columns) * (x._elements.unsqueeze(1) if y.ndim == 2 else x._elements)
+    terms = y.index_select(0, columns) * (elements.unsqueeze(1) if y.ndim == 2 else elements)
     return y.new_zeros([x.shape[0], *y.shape[1:]]).index_add(0, rows, terms)
 
 

@@ -270,8 +270,8 @@ def checkpoint(
     With `preserve_rng_state` it draws the same random numbers again. With `use_reentrant=False` the two runs go within
     the contexts that `context_fn` returns, and a CheckpointError says if the second saves other tensors for backward
     than the first: in number, or, unless `determinism_check` is "none", in shape, dtype and device. (A program of
-    `norch.compile` computes once, and keeps the values.) Otherwise only `backward` may follow, not `autograd.grad`, and
-    a function whose arguments need no gradients is called as always.
+    `norch.compile` computes once, and keeps the values, which nobody may write to before backward.) Otherwise only
+    `backward` may follow, not `autograd.grad`, and a function whose arguments need no gradients is called as always.
 
     >>> layer = nn.Linear(2, 1)
     >>> x = norch.ones(1, 2, requires_grad=True)

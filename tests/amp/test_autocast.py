@@ -35,10 +35,30 @@ def test_products_run_in_16_bits_losses_in_float32(kind):
         assert (M.double() @ M.double()).dtype is norch.float64 and (M.long() @ M.long()).dtype is norch.int64
         assert nn.LSTM(2, 3)(M)[0].dtype is kind and nn.RNNCell(2, 3)(M).dtype is kind
         assert nn.MultiheadAttention(2, 1)(M, M, M)[0].dtype is kind
+        assert norch.einsum("ij,jk->ik", M, half).dtype is kind
+        for equation, tensors in (("ii->i", [M]), ("ij->i", [M]), ("ij,ij->ij", [M, half])):  # no products are summed
+            assert norch.einsum(equation, *tensors).dtype is norch.float32
+        assert norch.tensordot(M, M, 0).dtype is norch.tensordot(M, M, 1).dtype is kind
+        assert norch.tensordot(M, M, 2).dtype is norch.float32  # a dot product
+        assert norch.svd_lowrank(M, 2)[0].dtype is norch.pca_lowrank(M, 2)[0].dtype is kind
+        sparse = M.to_sparse()
+        assert (sparse @ M).dtype is (M @ sparse).dtype is norch.sparse.mm(sparse, half).dtype is sparse.mv(M[0]).dtype
+        assert sparse.mv(M[0]).dtype is norch.sparse.addmm(M, sparse, half).dtype is kind
     assert (M @ M).dtype is norch.float32
     expected = (M.to(kind).float() @ M.to(kind).float()).to(kind)
     with norch.autocast("cpu", dtype=kind):
         assert (M @ M).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("layer", [nn.GRU(2, 3, 2, bidirectional=True), nn.GRUCell(2, 3), nn.LSTMCell(2, 3)], ids=repr)
+def test_a_state_that_is_wider_than_the_autocast_stays_so(layer):
+    """As in PyTorch on the CPU; the states of RNN and LSTM become narrow, and those of what is narrow stay narrow."""
+    with norch.autocast("cpu"):
+        hidden, narrow = layer(M)[0], layer(M.bfloat16())[0]
+    assert hidden.dtype is norch.float32 and narrow.dtype is norch.bfloat16
+    assert (hidden - layer(M)[0]).abs().max() < 0.02
+    hidden.sum().backward()
+    assert all(p.grad.dtype is norch.float32 for p in layer.parameters())
 
 
 def test_gradients_have_the_dtype_of_the_leaves():

@@ -213,6 +213,25 @@ def test_what_a_custom_operation_writes_to_enters_the_graph_with_its_base():
     assert y.grad.tolist() == [3, 3]
 
 
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_an_argument_that_is_returned_becomes_another_tensor(requires_grad):
+    """Over its memory, so that a new shape or requires_grad_() of the result leaves the argument as it is."""
+
+    class Both(Function):
+        forward = staticmethod(lambda ctx, x, number: (x, number))
+        backward = staticmethod(lambda ctx, g, _: (g, None))
+
+    x, number = norch.ones(1, requires_grad=requires_grad), norch.tensor([3])
+    for grad in (True, False):
+        with norch.set_grad_enabled(grad):
+            result, same = Both.apply(x, number)
+        assert result is not x and same is not number
+        assert result.data_ptr() == x.data_ptr() and same.data_ptr() == number.data_ptr()
+        assert result.requires_grad is (grad and requires_grad)
+        same.squeeze_()
+        assert number.shape == (1,)
+
+
 def test_what_a_custom_operation_says_of_tensors_is_checked():
     def dirty(ctx, x, y):
         ctx.mark_dirty(x)

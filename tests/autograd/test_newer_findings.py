@@ -203,6 +203,27 @@ def test_solutions_from_the_right_are_no_views():
         assert x._base is None and x.detach_() is x and not x.requires_grad
 
 
+MADE_BY_VIEWS = {
+    "lu": lambda x: norch.linalg.lu(x)[1:],
+    "native_group_norm": lambda x: norch.native_group_norm(x.view(1, 2, 2), None, None, 1, 2, 2, 1, 0.1),
+    "native_batch_norm": lambda x: norch.native_batch_norm(x, None, None, None, None, True, 0.1, 0.1),
+    "fractional_max_pool2d": lambda x: nn.functional.fractional_max_pool2d(
+        x.view(1, 1, 2, 2), 1, 1, return_indices=True
+    ),
+    "histogram": lambda x: norch.histogram(x, 2),
+    "einsum": lambda x: [norch.einsum("ij,kj->ki", x, x), norch.einsum("i,j->ji", x[0], x[1])],
+}
+
+
+@pytest.mark.parametrize("name", MADE_BY_VIEWS)
+def test_results_that_were_computed_by_views_are_none(name):
+    x = norch.tensor([[2.0, 1.0], [0.0, 4.0]], requires_grad=True)
+    for grad in (True, False):
+        with norch.set_grad_enabled(grad):
+            assert all(y._base is None for y in MADE_BY_VIEWS[name](x))
+    assert norch.einsum("ij->ji", x)._base is x
+
+
 def test_what_is_thrown_into_a_decorated_generator_reaches_it():
     seen = []
 

@@ -127,6 +127,26 @@ def test_functional_call_replaces_and_restores(t):
 
 
 @pytest.mark.parametrize("t", [torch, norch])
+def test_functional_call_gives_a_layer_what_it_was_made_without(t):
+    layer, norm = t.nn.Linear(2, 2, bias=False), t.nn.BatchNorm1d(2, affine=False)
+    bias = t.ones(2, requires_grad=True)
+    assert t.func.functional_call(layer, {"bias": bias}, t.zeros(1, 2)).tolist() == [[1.0, 1.0]]
+    given = {"0.weight": t.zeros(2, 2), "1.bias": bias * 3}
+    assert t.func.functional_call(t.nn.Sequential(layer, norm), given, t.ones(2, 2)).tolist() == [[3.0, 3.0]] * 2
+    assert layer.bias is None and norm.bias is None
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (0, 2)])
+def test_the_batch_that_vmap_makes_is_no_view(shape):
+    """It may be written to where views may not: in the graph, after it was made outside of it."""
+    x = norch.ones(shape).requires_grad_()
+    doubled = norch.func.vmap(lambda row: row * 2, out_dims=1)
+    y = norch.utils.checkpoint.checkpoint(doubled, x, use_reentrant=True)
+    y.mul_(3).sum().backward()
+    assert y.shape == (2, shape[0]) and x.grad.tolist() == norch.full(shape, 6.0).tolist()
+
+
+@pytest.mark.parametrize("t", [torch, norch])
 def test_randomness(t):
     def draw(x):
         return x + t.rand(3)

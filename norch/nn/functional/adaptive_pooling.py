@@ -11,7 +11,7 @@ from ...autograd.derivatives import pooling as kernels
 from ...functions.creation import arange
 from ...functions.joining import cat
 from ...functions.random import rand
-from ...operation import check_tensor
+from ...operation import check_tensor, own
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_floats
@@ -248,7 +248,7 @@ def _max_of(batch: Tensor, seen: Sequence[Tensor], kernel: Sequence[int]) -> tup
         still = (0,) * axes
         window = Windows(tuple(kernel), tuple(kernel), (1,) * axes, still, still).all_axes()
         values, found = kernels.max_pool(windows, window, False)
-        indices = places.flatten(2).gather(2, found.flatten(2)).reshape(found.shape)
+        indices = own(places.flatten(2).gather(2, found.flatten(2)).reshape(found.shape))
     return kernels.largest(batch, values, indices), indices
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, Union, overload
 
 from ..._C import ShapeError
 from ...arguments import index_of
-from ...autocasting import lowered
+from ...autocasting import lowered, widened
 from ...autograd.derivatives import recurrent
 from ...functions.creation import empty, zeros
 from ...functions.joining import cat, stack
@@ -237,12 +237,14 @@ class RNNBase(Recurrent):
         """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
         weights = self._weights(suffix)  # the two biases None without them
         w_hr = getattr(self, "weight_hr" + suffix) if self.proj_size else None
-        x, state, (w_ih, w_hh, b_ih, b_hh), w_hr = lowered(x, state, weights, w_hr)
+        start, (x, state, (w_ih, w_hh, b_ih, b_hh), w_hr) = state, lowered(x, state, weights, w_hr)
         if self.bias and self.kind != "GRU":  # one sum for all steps; GRU multiplies a part of its b_hh by r
             b_ih, b_hh = b_ih + b_hh, None
         if x.dtype is not w_ih.dtype:
             raise ValueError(f"{self.get_name()}: input has dtype {x.dtype}, the weights have {w_ih.dtype}")
         gates = F.linear(x, w_ih, b_ih)
+        if self.kind == "GRU":
+            gates, state, w_hh, b_hh = widened(gates, start, w_hh, b_hh)
 
         def steps(part: Tensor, state: States) -> tuple[Tensor, States]:
             if w_hr is not None:

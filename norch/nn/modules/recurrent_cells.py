@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..._C import ShapeError
-from ...autocasting import lowered
+from ...autocasting import lowered, widened
 from ...autograd.derivatives import recurrent
 from ...tensor import Tensor
 from ...types import DType
@@ -59,8 +59,11 @@ class _Cell(RNNCellBase):
         if input.ndim not in (1, 2) or input.shape[-1] != size:
             raise ShapeError(f"{name}: input has shape {list(input.shape)}, expected [N, {size}] or [{size}]")
         state = self._states(hx, names, input, [*input.shape[:-1], self.hidden_size])
-        input, state, (w_ih, w_hh, b_ih, b_hh) = lowered(input, state, self._weights())
-        new, _ = recurrent.STEPS[self.kind].forward(F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
+        start, (input, state, (w_ih, w_hh, b_ih, b_hh)) = state, lowered(input, state, self._weights())
+        gates = F.linear(input, w_ih, b_ih)
+        if self.kind in ("GRU", "LSTM"):
+            gates, state, w_hh, b_hh = widened(gates, start, w_hh, b_hh)
+        new, _ = recurrent.STEPS[self.kind].forward(gates, state, w_hh, b_hh)
         return tuple(new)
 
 

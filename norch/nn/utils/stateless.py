@@ -58,10 +58,11 @@ def replaced(module: Module, given: Mapping[str, Tensor], tie_weights: bool, str
     if strict and own.keys() != given.keys():
         missing, unexpected = sorted(own.keys() - given.keys()), sorted(given.keys() - own.keys())
         raise RuntimeError(f"functional_call: missing {missing}, unexpected {unexpected}")
-    values = {name: value for name, value in given.items() if name in own}
+    empty = _left_out(module)
+    values = {name: value for name, value in given.items() if name in own or name in empty}
     if tie_weights:
-        by_tensor = {id(own[name]): value for name, value in values.items()}
-        values = {name: by_tensor[id(tensor)] for name, tensor in own.items() if id(tensor) in by_tensor}
+        by_tensor = {id(own[name]): value for name, value in values.items() if name in own}
+        values.update({name: by_tensor[id(tensor)] for name, tensor in own.items() if id(tensor) in by_tensor})
     changes: list[tuple[Any, dict[str, Tensor]]] = []
     for name, value in values.items():
         path, _, last = name.rpartition(".")
@@ -91,6 +92,17 @@ def _reparametrize_module(
         finally:
             own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
             parameters_and_buffers.update({k: own[k] for k in parameters_and_buffers if k in own})
+
+
+def _left_out(module: Module) -> set[str]:
+    """The names of parameters and buffers that are registered as None, as the bias of a layer without one."""
+    return {
+        f"{path}.{name}" if path else name
+        for path, part in module.named_modules(remove_duplicate=False)
+        for registry in (part._parameters, part._buffers)
+        for name, value in registry.items()
+        if value is None
+    }
 
 
 class _Entries:

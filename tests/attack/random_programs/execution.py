@@ -26,7 +26,7 @@ INEXACT = {
     "airy_ai": 1e-5,
     "bessel_": 1e-6,
     "Multinomial": 1e-7,
-    "Muon": 1e-6,
+    "Muon": 1e-5,
 }  # what torch computes with fewer digits than the dtype has
 NAMES = {"nan": math.nan, "inf": math.inf}  # as repr writes them
 IN_PLACE = "modified by an inplace operation"
