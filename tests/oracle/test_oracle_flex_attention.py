@@ -121,3 +121,28 @@ def test_other_shapes_are_refused():
     x = norch.ones(2, 3, 4)
     with pytest.raises(ValueError, match="query is .*expected a tensor of 4 dimensions"):
         ours.flex_attention(x, x, x)
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "lengths"])
+@pytest.mark.parametrize("lse", [True, False])
+def test_what_is_asked_for_besides(mask, lse):
+    found = []
+    for lib, flex in LIBRARIES.items():
+        query, key, value, _ = tensors(lib)
+        mod = MASKS[mask](lib, flex)
+        blocks = None if mod is None else flex.create_block_mask(mod, B, None, Q, K, device="cpu")
+        result, aux = flex.flex_attention(query, key, value, None, blocks, return_aux=flex.AuxRequest(lse=lse))
+        assert aux.max_scores is None and (aux.lse is None) == (not lse)
+        found.append([result, aux.lse] if lse else [result])
+        with pytest.raises(ValueError, match="return_aux"):
+            flex.flex_attention(query, key, value, return_lse=True, return_aux=flex.AuxRequest())
+    for theirs_, ours_ in zip(*found):
+        np.testing.assert_allclose(ours_.numpy(), theirs_.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_largest_scores():
+    """PyTorch has none on the CPU."""
+    query, key, value, _ = tensors(norch)
+    _, aux = ours.flex_attention(query, key, value, return_aux=ours.AuxRequest(max_scores=True))
+    scores = query.numpy() @ key.numpy().swapaxes(-1, -2) / E**0.5
+    np.testing.assert_allclose(aux.max_scores.numpy(), scores.max(-1), rtol=1e-5)

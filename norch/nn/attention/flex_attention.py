@@ -7,7 +7,7 @@ PyTorch's vmap calls these functions with the indices of one score. Here the ind
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from ...functions.creation import arange
 from ...given import given
@@ -16,12 +16,36 @@ from ...tensor import Tensor
 from ...types import bool_
 from ..functional.attention import scaled_dot_product_attention
 
-__all__ = ["BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask", "or_masks"]
+__all__ = [
+    "AuxOutput",
+    "AuxRequest",
+    "BlockMask",
+    "and_masks",
+    "create_block_mask",
+    "create_mask",
+    "flex_attention",
+    "noop_mask",
+    "or_masks",
+]
 
 MaskMod = Callable[[Any, Any, Any, Any], Any]
 ScoreMod = Callable[[Any, Any, Any, Any, Any], Any]
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128  # PyTorch's name
+
+
+class AuxRequest(NamedTuple):
+    """What `flex_attention` shall give besides: logarithms of sums of exponentials, and the largest scores."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What it gives besides, [B, H, Q] each; None if it was not asked for."""
+
+    lse: Tensor | None = None
+    max_scores: Tensor | None = None
 
 
 class BlockMask:
@@ -55,12 +79,15 @@ def flex_attention(
     enable_gqa: bool = False,
     return_lse: bool = False,
     kernel_options: Any = None,
+    *,
+    return_aux: AuxRequest | None = None,
 ) -> Any:
     """Attention of [B, H, Q, E], [B, H, K, E] and [B, H, K, V] to [B, H, Q, V], with scores changed by a function.
 
     `score_mod(score, b, h, q, k)` gives the scores that softmax takes, `block_mask` (of `create_block_mask`) says which
     keys count; a query that may see none gets zeros. `scale` is 1 / sqrt(E) unless given. With `enable_gqa` a head of
-    key and value serves several of query. With `return_lse` also the logarithm of the sum of each query's exponentials.
+    key and value serves several of query. With `return_lse` also the logarithm of the sum of each query's exponentials;
+    with `return_aux` an AuxOutput of what that asks for.
 
     >>> from norch.nn.attention.flex_attention import flex_attention
     >>> x = norch.eye(2).reshape(1, 1, 2, 2)
@@ -73,7 +100,9 @@ def flex_attention(
     shape = *query.shape[:3], key.shape[2]
     mask_mod = None if block_mask is None else check_kind(block_mask, BlockMask, "flex_attention").mask_mod
     mask = None if mask_mod is None else _dense(mask_mod, shape, query.device)
-    if score_mod is None and not return_lse:
+    if return_lse and return_aux is not None:
+        raise ValueError("flex_attention: return_lse and return_aux were given, expected one of them")
+    if score_mod is None and not return_lse and return_aux is None:
         return scaled_dot_product_attention(query, key, value, mask, scale=scale, enable_gqa=enable_gqa)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
@@ -85,6 +114,9 @@ def flex_attention(
     blind = (scores == -math.inf).all(-1, keepdim=True)  # their softmax would be NaN
     weights = scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0)
     result = weights.to(value.dtype) @ value
+    if return_aux is not None:
+        lse = scores.logsumexp(-1) if return_aux.lse else None
+        return result, AuxOutput(lse, scores.amax(-1) if return_aux.max_scores else None)
     return (result, scores.logsumexp(-1)) if return_lse else result
 
 
