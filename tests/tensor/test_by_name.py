@@ -61,6 +61,7 @@ def test_no_tensor_has_such_a_dtype(name, use):
         ("from norch.nn.quantized import Linear as used", "torch.nn.quantized.Linear: norch has no quantized dtypes"),
         ("from norch.ao.quantization.observer import Observer as used", "torch.ao.quantization.observer.Observer"),
         ("from norch.utils.cpp_extension import load as used", "torch.utils.cpp_extension.load: .* in C"),
+        ("from norch._higher_order_ops.associative_scan import associative_scan as used", "no graph capture"),
         ("used = norch.cuda.nvtx.range_push", "torch.cuda.nvtx.range_push"),
         ("used = norch.ops.aten.mm.default", "torch.ops.aten.mm.default: norch's operations are its functions"),
     ],
