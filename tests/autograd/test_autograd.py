@@ -408,8 +408,8 @@ def test_gradcheck_finds_a_wrong_gradient():
     with pytest.raises(RuntimeError, match="finite differences"):
         gradcheck(WrongSquare.apply, leaf(1.0, 2.0))
     assert gradcheck(WrongSquare.apply, leaf(1.0, 2.0), raise_exception=False) is False
-    with pytest.raises(ValueError, match="float64"):
-        gradcheck(lambda x: x, norch.ones(2).requires_grad_())
+    with pytest.warns(UserWarning, match="float64"):
+        assert gradcheck(lambda x: 2 * x, norch.ones(2).requires_grad_(), eps=1e-2, atol=1e-3)
 
 
 def test_no_operation_leaves_a_cycle():

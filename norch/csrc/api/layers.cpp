@@ -293,6 +293,7 @@ Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* to
         slope = taken(elementwise_mul_tensor(slope.tensor, shares));
         Owned out = new_tensor(shape, ndim, slope->dtype, slope->device);
         fill(*out, 0);
+        if (out->size == 0) return out;
         Tensor scores = about_axis(*out, ndim > 1 ? 1 : 0);
         const int64_t chosen[] = {scores.shape[0], 1, scores.shape[2]};
         const Owned classes = reshaped(*index, chosen, 3), slopes = reshaped(*slope, chosen, 3);
