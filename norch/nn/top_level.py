@@ -444,7 +444,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
 @flags
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_dropout` in place; otherwise as that.
+    """`feature_dropout` in place; otherwise as `functional.dropout2d`.
 
     >>> norch.feature_dropout_(norch.ones(1, 3), 0.5, train=False)
     tensor([[1., 1., 1.]])

@@ -66,8 +66,8 @@ DEPARTURES = [
         "RuntimeError",
         "IndexError",
         r"^x\.index_add",
-        "an index of `index_add` is out of range",
-        "IndexError, as in `index_copy`, `index_fill` and `index_reduce`",
+        "an index of `index_add` or `embedding_bag` is out of range",
+        "IndexError, as in `index_copy`, `index_fill`, `index_reduce` and `embedding`",
     ),
     Departure(
         "IndexError",
