@@ -255,6 +255,7 @@ class _Dual(NamedTuple):
 
 # Questions whether something is there that norch never has
 _ANSWERS: dict[str, Callable[..., Any]] = {
+    "torch._subclasses.fake_tensor.is_fake": lambda tensor: False,
     "torch.autograd.forward_ad.unpack_dual": lambda tensor, *, level=None: _Dual(tensor),
     "torch.fx.experimental.proxy_tensor.get_proxy_mode": lambda: None,
 }

@@ -311,11 +311,13 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         b_labels[j] = a_labels[i]
     wanted = [label for label in a_labels + b_labels if (label in a_labels) != (label in b_labels)]
     steps = _plan((tuple(a_labels), tuple(b_labels)), tuple(wanted), (a.shape, b.shape), "")
-    is_one = all(size == 1 for x, axes in ((a, first), (b, second)) for i, size in enumerate(x.shape) if i not in axes)
-    operands = (a, b) if is_one else lowered(a, b)  # PyTorch's dot product is in no list of autocast
+    if not mode.autocast:
+        return into(out, _computed(steps, (a, b)).to(a.dtype), "tensordot")
+    free = [size for x, axes in ((a, first), (b, second)) for i, size in enumerate(x.shape) if i not in axes]
+    if any(size != 1 for size in free):  # otherwise PyTorch calls its dot product, which is in no list of autocast
+        a, b = lowered(a, b)
     with Guard((mode, {"autocast": {}})):
-        result = _computed(steps, operands)
-    return into(out, result.to(operands[0].dtype), "tensordot")
+        return into(out, _computed(steps, (a, b)).to(a.dtype), "tensordot")
 
 
 def _axes(x: Tensor, given: Any) -> list[int]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._C import lib
+from .._C import LinAlgError, lib
 from ..arguments import flags, plain_number
 from ..functions.creation import eye
 from ..linalg import factorizations, norms, solving, spectra
 from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection
-from ..linalg.lapack import LinAlgError, check_matrices
+from ..linalg.lapack import check_matrices
 from ..linalg.solving import Slogdet, solved, substituted
 from ..operation import check_tensor
 from ..return_types import printed

@@ -87,6 +87,7 @@ def test_questions_whether_something_is_there_are_answered():
     primal, tangent = norch.autograd.forward_ad.unpack_dual(x)
     assert primal is x and tangent is None
     assert norch.fx.experimental.proxy_tensor.get_proxy_mode() is None
+    assert norch._subclasses.fake_tensor.is_fake(x) is False
 
 
 def test_newer_names_stay_absent():

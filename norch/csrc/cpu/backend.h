@@ -21,7 +21,7 @@ namespace avx2 {
 VECTOR_KERNELS
 #undef KERNEL
 }  // namespace avx2
-// The copy for AVX-512 leaves integers and bool to the one for AVX2, which spares a fifth of the time to compile it.
+// The copy for AVX-512 leaves integers and bool to the one for AVX2, which spares time to compile it.
 #define INTEGERS_IN_AVX2(dtype, name, ...) \
     if (!is_real(dtype)) return avx2::name##_tensor_cpu(__VA_ARGS__)
 #else
