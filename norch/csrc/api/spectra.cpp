@@ -157,13 +157,10 @@ static void solve_symmetric(const T* matrix, int64_t n, bool upper, T* values, T
         if (columns) std::fill_n(columns, n * n, std::numeric_limits<T>::quiet_NaN());
         return;
     }
-    if (up != 0 && n > 1) steps.solve();
-    if (n == 1) steps.diagonal[0] = steps.a[0];
-    if (columns && (up == 0 || n == 1))
-        for (int64_t i = 0; i < n; i++) steps.vectors[i * n + i] = 1;
+    steps.solve();
     const auto order = sorted(n, [&](int64_t i, int64_t j) { return steps.diagonal[i] < steps.diagonal[j]; });
     for (int64_t k = 0; k < n; k++) {
-        values[k] = T(steps.diagonal[order[k]] * (up == 0 || std::isinf(up) ? 1 : up));
+        values[k] = T(steps.diagonal[order[k]] * up);
         for (int64_t i = 0; columns && i < n; i++) columns[i * n + k] = T(steps.vectors[order[k] * n + i]);
     }
 }
