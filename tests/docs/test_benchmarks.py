@@ -79,7 +79,7 @@ def test_every_number_of_threads_has_its_table(run_alone):
 def test_whole_programs_are_timed_and_learn(run_alone, monkeypatch):
     output = run_alone("programs.py", "--quick", "--threads", "1", "--only", "sine|differential|Q learning")
     assert "torch is not compared" in output
-    assert re.findall(r"^([a-zQ ,]+?)  +[\d.]+ us$", output, re.MULTILINE) == [
+    assert re.findall(r"^([a-zQ ,]+?)  +[\d.]+ (?:us|ms)$", output, re.MULTILINE) == [
         "sine, small network",
         "deep Q learning",
         "differential equation",
