@@ -98,7 +98,7 @@ def _walk(
             gradient = _through_hooks(node.hooks, gradient)
         if node.after and given is not None:
             _finish(node, gradient, given)
-        elif node in wanted if wanted is not None else node.result is not None and node.result() is not None:
+        elif node in wanted if wanted is not None else node.result() is not None:
             found[node] = gradient
         parts = ()
         if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
@@ -206,7 +206,7 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
 def _accumulate(found: Arrived, given: set[int]) -> None:
     """node.grad += gradient for each, in memory that no other tensor shares, if the node's tensor is still alive."""
     for node, gradient in found.items():
-        tensor = None if node.result is None else node.result()
+        tensor = node.result()
         if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
             continue
         fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
@@ -242,7 +242,7 @@ def _fitting(gradient: Tensor, tensor: Tensor) -> Tensor:
 def _finish(leaf: Node, gradient: Tensor, given: set[int]) -> None:
     """Accumulate the gradient of a leaf, and call the hooks that wait for it."""
     _accumulate({leaf: gradient}, given)
-    tensor = None if leaf.result is None else leaf.result()
+    tensor = leaf.result()
     if tensor is not None and leaf.after is not None:
         for hook in list(leaf.after.values()):
             hook(tensor, gradient)

@@ -79,7 +79,7 @@ class Node(HookMethods):
     edges: Sequence[Edge] = ()
     age = 0
     stamp = 0
-    result: ref[Tensor] | None = None
+    result: Callable[[], Tensor | None] = staticmethod(lambda: None)  # a weak reference, if there is one
 
     grad: Tensor | None = None  # the `.grad` of the result
     after: Hooks | None = None  # of a leaf: called when `.grad` holds all that a backward adds to it
@@ -206,7 +206,7 @@ class AccumulateGrad(Node):
     @property
     def variable(self) -> Tensor | None:
         """The leaf."""
-        return None if self.result is None else self.result()
+        return self.result()
 
     def register_hook(self, fn: Callable[[Gradients, Gradients], object]) -> HookHandle:
         """Call `fn((), (gradient,))` in backward as soon as the leaf's `.grad` is complete."""

@@ -151,7 +151,7 @@ class _Reader:
         return self.names.get(storage, ("a tensor", "tensor"))
 
     def _gradient_name(self, node: Any) -> str:
-        leaf = node.result() if node.result is not None else None
+        leaf = node.result()
         return "a gradient" if leaf is None else f"{self._named(lib.storage_of(leaf._ptr))[0]}.grad"
 
 

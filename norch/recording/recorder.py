@@ -145,7 +145,8 @@ def pass_on(node: Node, argument: Tensor) -> None:
             else:
                 behind.hooks = node.hooks
             node.hooks = None
-        node.__class__, node.edges, node.result, node.grad = PassOn, (argument._edge,), None, None
+        node.__class__, node.edges, node.grad = PassOn, (argument._edge,), None
+        del node.result
 
 
 def add_gradient(x: Tensor, gradient: Any) -> None:

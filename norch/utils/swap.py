@@ -27,6 +27,6 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     t1.__dict__, t2.__dict__ = t2.__dict__, t1.__dict__
     for x in (t1, t2):
         for node in (x._edge, x._leaf):
-            if node is not None and node.result is not None:
+            if node is not None:
                 node.result = ref(x)
     structure.version += 1

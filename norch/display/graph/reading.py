@@ -155,7 +155,7 @@ def _node(function: GradFn, names: _Names, shapes: Descriptions, nodes: list[Nod
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
     if function.is_leaf:
-        kind = "parameter" if type(_leaf(function)).__name__ == "Parameter" else "leaf"
+        kind = "parameter" if type(function.result()).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
     operation = operation_name(type(function).__name__)
     freed = function.freed
@@ -168,11 +168,6 @@ def _node(function: GradFn, names: _Names, shapes: Descriptions, nodes: list[Nod
     if named:
         node.title = f"{named} = {node.title}"
     return node
-
-
-def _leaf(function: GradFn) -> Tensor | None:
-    """The tensor of a leaf's node; None if it is gone."""
-    return None if function.result is None else function.result()
 
 
 def _operands(function: GradFn, names: _Names, nodes: list[Node], places: dict[GradFn, int]) -> list[Operand]:
@@ -213,7 +208,7 @@ def _learn(shapes: Descriptions, function: GradFn, user: GradFn, place: int = 0)
     """The shape of a function's result: from the result if it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = _leaf(function) if function.is_leaf else function._output
+    tensor = function.result() if function.is_leaf else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:

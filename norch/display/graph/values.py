@@ -27,7 +27,7 @@ def notes(functions: list[GradFn]) -> dict[GradFn, tuple[str, ...]]:
 
 
 def _lines(function: GradFn, saved: object = None) -> tuple[str, ...]:
-    tensor = None if function.result is None else function.result()
+    tensor = function.result()
     if tensor is not None and tensor._edge is not function:  # another operation wrote to it since
         tensor = None
     lines = []
