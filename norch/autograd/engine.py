@@ -92,7 +92,7 @@ def _walk(
             break
         node = heappop(waiting)[1]
         gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
-        if node.freed and (wanted is None or node.age > oldest):
+        if node.freed and not node.edges and (wanted is None or node.age > oldest):
             raise RuntimeError(FREED)
         if node.hooks:
             gradient = _through_hooks(node.hooks, gradient)
@@ -153,7 +153,8 @@ def _needed(starts: Flow, wanted: set[Node], oldest: float) -> set[Node]:
     """The nodes on a path from `starts` to one of `wanted`, and the freed ones that may have been, which forgot."""
     needed: set[Node] = set()
     for node in _reached(starts):
-        if node in wanted or (node.freed and node.age > oldest) or not needed.isdisjoint(node.edges):
+        forgot = node.freed and not node.edges and node.age > oldest
+        if node in wanted or forgot or not needed.isdisjoint(node.edges):
             needed.add(node)
     return needed
 

@@ -202,7 +202,9 @@ class CustomBackward(Node):
         """What is packed is what `save_for_backward` was given."""
 
     def release(self) -> None:
-        super().release()
+        self.freed = True
+        if self.ctx._saved:
+            super().release()
         self.ctx.freed, self.ctx._saved = True, ()
 
 

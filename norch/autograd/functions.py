@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Optional, Sequence
 
+from .. import operation
 from .._C import lib, number
 from ..operation import wrap
 from ..packing import counting
+from ..types import Size
 from .node import Gradients, Node
 
 if TYPE_CHECKING:
@@ -24,19 +26,35 @@ Axes = Optional[Sequence[int]]  # of a reduction; None for all
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
 
-class AddBackward(Node):
-    """d(x + y)/dx = 1, d(x + y)/dy = 1"""
+class _SumBackward(Node):
+    """A sum or difference, whose derivative reads of its operands the sizes alone."""
 
     broadcasts = only_sizes = True
+
+    def release(self) -> None:
+        """Let go of the operands that are not broadcast: nothing is summed to their sizes if the walk comes again."""
+        self.freed = True
+        x, y = self.input
+        if not isinstance(x, operation.Tensor) or not isinstance(y, operation.Tensor) or lib.same_kind(x._ptr, y._ptr):
+            self.input = None, None
+        elif x.dtype is y.dtype:
+            self.input = None if _holds(x.shape, y.shape) else x, None if _holds(y.shape, x.shape) else y
+
+
+def _holds(shape: Size, other: Size) -> bool:
+    """Whether a shape broadcasts to another one without changing that."""
+    return len(other) <= len(shape) and all(size in (1, own) for own, size in zip(shape[::-1], other[::-1]))
+
+
+class AddBackward(_SumBackward):
+    """d(x + y)/dx = 1, d(x + y)/dy = 1"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, gradient]
 
 
-class SubBackward(Node):
+class SubBackward(_SumBackward):
     """d(x - y)/dx = 1, d(x - y)/dy = -1"""
-
-    broadcasts = only_sizes = True
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, -gradient if self.needs(1) else None]

@@ -71,6 +71,7 @@ class Node(HookMethods):
     is_leaf: ClassVar[bool] = False
     refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
     calls_hook: ClassVar[bool] = False  # True: backward calls a hook of a module
+    keeps_nothing: ClassVar[bool] = False  # True: it reads no value at all, so that it may run again
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
 
@@ -87,6 +88,10 @@ class Node(HookMethods):
     packed: dict[str, Any] | None = None  # what hooks of saved tensors packed (saved.py)
     _output: Tensor | None = None
     _output_stamp = 0  # later than `stamp` if the operation wrote its result in place
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.keeps_nothing = not cls.keeps_input and not cls.saves_output and cls.release is Node.release
 
     def __init__(self, *input: Any) -> None:
         self.input = input
@@ -157,10 +162,11 @@ class Node(HookMethods):
         pack(self)
 
     def release(self) -> None:
-        """Let go of everything: the graph behind this node is freed."""
+        """Let go of everything. What keeps no values stays, as in PyTorch, where the walk may go on that way again."""
         self.freed = True
-        self.edges = self.input = ()
-        self._output = self.packed = None
+        if not self.keeps_nothing:
+            self.edges = self.input = ()
+            self._output = self.packed = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -252,6 +258,7 @@ class MultiOutput(Node):
     It is made before its outputs, so it is older than they are, and backward reaches it last.
     """
 
+    keeps_input = False
     outputs_count: int = 0
 
     def __init__(self, edges: Sequence[Edge]) -> None:

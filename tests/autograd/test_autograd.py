@@ -179,6 +179,22 @@ def test_a_part_of_a_freed_graph_cannot_be_reused():
         (shared * 3.0).backward()
 
 
+def test_what_saves_nothing_may_go_back_again():
+    x = leaf(1.0, 2.0)
+    shared = norch.cat([x[1:], -x]).reshape(3, 1) + leaf(1.0, 1.0)
+    for _ in range(3):
+        (shared * 2.0).sum().backward()
+    assert x.grad.tolist() == [-12.0, 0.0]
+
+
+def test_a_freed_sum_keeps_no_operand_of_its_own_shape():
+    x, before = leaf(1.0, 2.0), norch.memory_allocated()
+    y = x.exp().expand(50_000, 2) * 1.0 + x  # the product has the shape of the sum
+    y.sum().backward()
+    y.grad = None
+    assert norch.memory_allocated() - before < 1.5 * y.nbytes
+
+
 def test_backward_needs_a_gradient_of_the_right_kind():
     y = leaf(1.0, 2.0) * 2.0
     with pytest.raises(RuntimeError, match=r"\[2\]"):

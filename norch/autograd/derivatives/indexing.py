@@ -189,6 +189,10 @@ class MaskedFillBackward(Node):
             mask._choose(gradient, 0.0).sum().reshape(self.shape) if self.needs(1) else None,
         ]
 
+    def release(self) -> None:
+        super().release()
+        del self.mask
+
 
 class TriangleBackward(Node):
     """Zeros on one side of a diagonal: the gradient has zeros there, too."""
@@ -218,6 +222,10 @@ class PickBackward(Node):
             shape = [1 if d == self.axis % len(self.shape) else size for d, size in enumerate(self.shape)]
             gradient, indices = gradient.reshape(shape), indices.reshape(shape)
         return [gradient.new_zeros(self.shape).scatter_add_(self.axis, indices, gradient)]
+
+    def release(self) -> None:
+        super().release()
+        del self.indices
 
 
 # ---- Running totals ---------------------------------------------------------------------------------------------

@@ -378,6 +378,10 @@ class FrexpBackward(Node):
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / self.unchanged(self.exponent).to(gradient.dtype).exp2()]
 
+    def release(self) -> None:
+        super().release()
+        del self.exponent
+
 
 def as_tensor(value: Tensor | float, like: Tensor) -> Tensor:
     """An operand that may have been given as a number, as a tensor beside another."""

@@ -92,7 +92,10 @@ class RearrangeBackward(Node):
 class ExpandBackward(Node):
     """An element that was repeated gets the sum of its gradients (the engine sums to the operand's shape)."""
 
-    broadcasts = True
+    broadcasts = only_sizes = True
+
+    def release(self) -> None:
+        self.freed = True  # the operand stays, for its size: it is in the result's memory
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient]
