@@ -178,7 +178,7 @@ _BY_NAME: dict[str, list[tuple[str, str]]] = {
             "quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic",
             _QUANTIZED,
         ),
-        ("_higher_order_ops _subclasses", _GRAPHS),
+        ("TensorType _higher_order_ops _subclasses", _GRAPHS),
         (
             "BFloat16Storage BoolStorage ByteStorage CharStorage DoubleStorage FloatStorage HalfStorage IntStorage "
             "LongStorage ShortStorage",

@@ -128,8 +128,10 @@ def was_seeded() -> bool:
     return _seeded
 
 
-def manual_seed(seed: int) -> Generator:
+def manual_seed(seed: float) -> Generator:
     """Seed norch's generator and return it. From then on the initial values of all layers are drawn from it.
+
+    Of a float, such as `time.time()`, the integer part is the seed.
 
     >>> generator = norch.manual_seed(1)
     >>> first = norch.rand(2)
@@ -138,7 +140,7 @@ def manual_seed(seed: int) -> Generator:
     True
     """
     global _seeded
-    default_generator.manual_seed(seed)
+    default_generator.manual_seed(int(seed) if isinstance(seed, float) else seed)
     _seeded = True
     return default_generator
 

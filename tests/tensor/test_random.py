@@ -78,6 +78,14 @@ def test_normal_numbers_are_those_of_box_and_muller(dtype, device):
     assert all(abs(x - y) <= tolerance * max(1.0, abs(y)) for x, y in zip(found, expected))
 
 
+def test_a_seed_may_be_a_time():
+    """As in PyTorch, whose programs seed by `time.time()`."""
+    assert norch.manual_seed(1.7e9 + 0.5).initial_seed() == 1_700_000_000
+    for wrong in (math.nan, math.inf, 2.0**65):
+        with pytest.raises((ValueError, OverflowError, RuntimeError)):
+            norch.manual_seed(wrong)
+
+
 def test_seeds_and_states():
     first = norch.manual_seed(5)
     assert isinstance(first, norch.Generator) and first is norch.default_generator and norch.initial_seed() == 5
@@ -92,9 +100,11 @@ def test_seeds_and_states():
     assert norch.manual_seed(-1).initial_seed() == 2**64 - 1
     seeds = {norch.seed(), norch.seed(), norch.initial_seed()}
     assert len(seeds) == 2
-    for bad, error in ((2**64, RuntimeError), ("1", TypeError), (1.5, TypeError)):
+    for bad, error in ((2**64, RuntimeError), ("1", TypeError), (None, TypeError)):
         with pytest.raises(error):
             norch.manual_seed(bad)
+    with pytest.raises(TypeError):
+        norch.Generator().manual_seed(1.5)
     for bad in (norch.zeros(16), norch.zeros(3, dtype=norch.uint8)):
         with pytest.raises(TypeError, match="16 bytes"):
             norch.set_rng_state(bad)
