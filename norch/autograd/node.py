@@ -71,6 +71,7 @@ class Node(HookMethods):
     is_leaf: ClassVar[bool] = False
     refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
     calls_hook: ClassVar[bool] = False  # True: backward calls a hook of a module
+    shown: ClassVar[str] = ""  # the method that makes the result, a view of the operand whose other parts get zero
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
 
@@ -110,6 +111,10 @@ class Node(HookMethods):
                 bits |= bit
             bit += bit
         return bits
+
+    def part_of(self, whole: Any) -> Any:
+        """What the result shows of a tensor like the operand, of a class that says what is `shown`."""
+        raise NotImplementedError(type(self).__name__)
 
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
