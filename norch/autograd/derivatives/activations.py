@@ -43,7 +43,7 @@ def _row(name: str, backward: Callable[..., Node]) -> Callable[..., Tensor]:
 def _written(x: Tensor, backward: Callable[..., Node], into: Callable[..., int], parameters: Any) -> Tensor:
     """A row's kernel of x and its parameters, which writes into x; apart, because its closures make a call slower."""
     numbers = [_parameter(value) for value in parameters]
-    return write(x, lambda old: backward(old, *parameters), (), lambda: into(x._ptr, x._ptr, *numbers))
+    return write(x, lambda old: backward(old, *parameters), (), into, x._ptr, x._ptr, *numbers)
 
 
 def _parameter(value: Any) -> Handle:
