@@ -94,7 +94,7 @@ def _is_recorded_leaf(x: Tensor) -> bool:
     return x._edge is not None and x._edge.refuses_writes
 
 
-def become(x: Tensor, ptr: int, backward: Callable[..., Node], *parameters: Any) -> Tensor:
+def become(x: Tensor, ptr: Any, backward: Callable[..., Node], *parameters: Any) -> Tensor:
     """Make x, in place, what a view of x is: `x.unsqueeze_()` from the view of `x.unsqueeze()`."""
     if not ptr:
         raise_error()
