@@ -232,18 +232,21 @@ class Number:
             self._ptr = lib.number_tensor(0.0, int(value), kind.number) or raise_error()
 
 
-_numbers: dict[Any, Number] = {}
+_wholes: dict[Any, Number] = {}
+_others: dict[Any, Number] = {}
 
 
 def number(value: Any) -> Number:
     """The Number of an int, float or bool. The constants of a training loop come back, so they are kept."""
     # 2.0, 2 and True, or 0.0 and -0.0, are equal but not the same
-    key: Any = value if type(value) is float and value else (type(value), value or str(value))
-    found = _numbers.get(key)
+    kind = type(value)
+    kept = _wholes if kind is int else _others
+    key = value if kind is int or (kind is float and value) else (kind, str(value))
+    found = kept.get(key)
     if found is None:
-        if len(_numbers) >= _MAX_KEPT:
-            _numbers.clear()
-        found = _numbers[key] = Number(value)
+        if len(kept) >= _MAX_KEPT:
+            kept.clear()
+        found = kept[key] = Number(value)
     return found
 
 
@@ -252,7 +255,7 @@ def number(value: Any) -> Number:
 
 def live_tensors() -> int:
     """How many C tensors are alive, kept numbers not counted."""
-    return lib.live_tensors() - len(_numbers)
+    return lib.live_tensors() - len(_wholes) - len(_others)
 
 
 def fail_allocation(countdown: int) -> None:

@@ -159,6 +159,8 @@ def axes_of(name: str, dim: Any, axis: Any, empty_is_all: bool = True) -> list[i
 
 def one_axis(name: str, dim: Any, axis: Any) -> int:
     """The one dimension that `dim` or `axis` names."""
+    if axis is None and type(dim) is int and -(2**63) <= dim < 2**63:  # most often
+        return dim
     axes = axes_of(name, dim, axis)
     if axes is None or len(axes) != 1:
         raise TypeError(f"{name}: expected one dim, got {shown(dim if axis is None else axis)}")
@@ -210,7 +212,7 @@ def flags(function: Function) -> Function:
     numbers = name == "__init__"
 
     def check(args: Sequence[Any], key: str, value: Any) -> None:
-        if value is not True and value is not False and not (value is None and key in optional):
+        if value is not None or key not in optional:
             flag(value, f"{_made_by(checked, args[0]) if numbers else name}: {key}", numbers)
 
     @functools.wraps(function)
@@ -222,7 +224,7 @@ def flags(function: Function) -> Function:
                 check(args, key, value)
         if len(args) > first:
             for place in places:
-                if place < len(args):
+                if place < len(args) and args[place] is not True and args[place] is not False:
                     check(args, positional[place], args[place])
         try:
             return function(*args, **kwargs)

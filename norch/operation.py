@@ -135,6 +135,9 @@ def check_kind(value: Any, kind: type[T], name: str) -> T:
 
 def check_operand(value: Any, name: str) -> Any:
     """Like `operand`, but raise TypeError if the value is neither a tensor nor a number."""
+    kind = type(value)
+    if kind is float or kind is int:  # most often
+        return number(value)
     found = operand(value)
     if found is NotImplemented:
         raise TypeError(f"{name}: expected a Tensor or a number, got {type_name(value)}")

@@ -99,7 +99,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "unsqueeze_tensor": (RESULT, [TENSOR, c_int64]),
     "select_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
     "part_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
-    "split_tensor": (RESULTS, [TENSOR, c_int64, ARRAY, c_int32]),
+    "split_tensor": (RESULTS, [TENSOR, c_int64, ARRAY, c_int64, c_int32]),
     "slice_tensor": (RESULT, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
     "rearranged_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32, ARRAY, c_int32]),
     "roll_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32]),

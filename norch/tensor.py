@@ -387,10 +387,8 @@ class Tensor(
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
         """
-        low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
-        return write(
-            self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr)
-        )
+        low, high = map(check_operand, _bounds("clamp_", min, max), ("clamp_", "clamp_"))
+        return write(self, f.ClampBackward, (low, high), lib.clamp_into, self._ptr, self._ptr, low._ptr, high._ptr)
 
     clip, clip_ = clamp, clamp_
     absolute, absolute_, negative, negative_, fix, fix_, sgn, sgn_ = abs, abs_, neg, neg_, trunc, trunc_, sign, sign_

@@ -16,7 +16,7 @@ from .. import operation
 from .._C import lib
 from ..arguments import flags
 from ..guards import within
-from ..operation import check_tensor, mode, own, wrap
+from ..operation import check, check_tensor, mode, own, wrap
 from ..threads import holding, shared_lock
 from ..types import contiguous_format, shown
 from .derivatives.joining import stack
@@ -74,6 +74,7 @@ def _walk(
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
+    fresh: set[Node] = set()  # whose sum lies in memory that the walk alone knows
     anomaly = mode.anomaly
     parts = starts
     while True:
@@ -82,6 +83,7 @@ def _walk(
                 continue
             if target in arrived:
                 arrived[target] = arrived[target] + part
+                fresh.add(target)
                 continue
             arrived[target] = part
             if turns is not None:
@@ -102,7 +104,9 @@ def _walk(
             found[node] = gradient
         parts = ()
         if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
-            if node.packed is None:
+            if node.shown and not create_graph and anomaly is None and _add_part(node, gradient, arrived, fresh):
+                pass
+            elif node.packed is None:
                 parts = _chain_rule(node, gradient, create_graph)
             else:
                 with unpacked(node):
@@ -116,6 +120,24 @@ def _walk(
     if given is not None:
         _accumulate(found, given)
     return found
+
+
+def _add_part(node: Node, gradient: Tensor, arrived: Arrived, fresh: set[Node]) -> bool:
+    """Add the gradient of a view to that of its base, in place; False if there is none yet that may be written to.
+
+    (Many views of one tensor would each have a gradient of the tensor's size.)
+    """
+    if node.around is not None:  # hooks see what the rule returns
+        return False
+    target = node.edges[0]
+    whole = None if target is None else arrived.get(target)
+    if target is not None and whole is None:
+        fresh.add(target)  # as the rule makes it
+    if target not in fresh or type(whole) is not operation.Tensor:
+        return False
+    part = node.part_of(whole)
+    check(lib.add_into(part._ptr, part._ptr, gradient._ptr))
+    return True
 
 
 def visited() -> set[Node]:

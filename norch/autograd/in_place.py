@@ -7,7 +7,7 @@ base becomes a view of the new values. A base that enters the graph only by this
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 from weakref import ref
 
 from .._C import CPYTHON, lib, raise_error, write_clock
@@ -66,18 +66,6 @@ def join(result: Tensor, base: Tensor) -> None:
         root._views.forget()
 
 
-def views(
-    base: Tensor,
-    ptrs: Sequence[int],
-    backward: Callable[..., Node],
-    parameters: Callable[[], Iterable[tuple[Any, ...]]],
-) -> tuple[Tensor, ...]:
-    """The Tensors of several views of `base`, recorded with backward(base, *those of the parameters)."""
-    if base._edge is not None:
-        return tuple([view(base, ptr, backward, *each) for ptr, each in zip(ptrs, parameters())])
-    return wrap_views(ptrs, base, mode.enabled)
-
-
 def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Node], *parameters: Any) -> Tensor:
     """The same for a result that may have its own memory: if it has, it is recorded as a copy."""
     if ptr and not lib.shares_memory(ptr, base._ptr):
@@ -106,17 +94,20 @@ def _is_recorded_leaf(x: Tensor) -> bool:
     return x._edge is not None and x._edge.refuses_writes
 
 
-def become(x: Tensor, ptr: int, backward: Callable[..., Node], *parameters: Any) -> Tensor:
+def become(x: Tensor, ptr: Any, backward: Callable[..., Node], *parameters: Any) -> Tensor:
     """Make x, in place, what a view of x is: `x.unsqueeze_()` from the view of `x.unsqueeze()`."""
+    if not ptr:
+        raise_error()
     if x._edge is not None and mode.enabled:
         check_writable(x)
         node: Any = view(x, ptr, backward, *parameters)._edge
         node.result = ref(x)
-        change = {"_ptr": ptr, "_shape": None, "_edge": node}  # at once, as no interrupt must part them
+        lib.mark_as_written(ptr)  # a graph that saved x must not use it in its new shape
+        vars(x).update(_ptr=ptr, _shape=None, _edge=node)  # at once, as no interrupt must part them
     else:
-        change = {"_ptr": ptr or raise_error(), "_shape": None}
-    lib.mark_as_written(ptr)  # a graph that saved x must not use it in its new shape
-    vars(x).update(change)
+        lib.mark_as_written(ptr)
+        x._shape = None  # before: what is kept of the old shape must not outlive it
+        x._ptr = ptr
     structure.version += 1
     return x
 
@@ -125,9 +116,13 @@ def become(x: Tensor, ptr: int, backward: Callable[..., Node], *parameters: Any)
 
 
 def write(
-    x: Tensor, backward: Callable[..., Node] | None, others: tuple[Operand, ...], kernel: Callable[[], int]
+    x: Tensor,
+    backward: Callable[..., Node] | None,
+    others: tuple[Operand, ...],
+    kernel: Callable[..., int],
+    *arguments: Any,
 ) -> Tensor:
-    """Let a kernel write into x's memory, and its graph follow: x is now what backward(x, *others) differentiates.
+    """Let kernel(*arguments) write into x's memory, and its graph follow: backward(x, *others) differentiates x now.
 
     Without `backward` what is written has no derivative: no gradient passes to what x was.
 
@@ -136,9 +131,10 @@ def write(
     base = x._base
     in_graph = x._edge is not None or (base is not None and base._edge is not None)
     for t in others:
-        in_graph = in_graph or edge(t) is not None
+        if getattr(t, "_edge", None) is not None:
+            in_graph = True
     if not (in_graph and mode.enabled):
-        if kernel():
+        if kernel(*arguments):
             raise_error()
         return x if base is None and x._views is None else after_write(x, 0)
     check_writable(x)
@@ -150,7 +146,7 @@ def write(
     node.input = (_copy(x, edges[0]) if node.keeps_x() else None, *node.input[1:])
     stamp = write_clock.value
     try:
-        check(kernel())
+        check(kernel(*arguments))
         rebase(x, node, edges, stamp)
     except BaseException:  # an interrupt must not leave new values with the old graph
         if lib.written_at(x._ptr) > stamp:
@@ -165,7 +161,7 @@ def overwrite(x: Tensor, kernel: Callable[..., int], *arguments: Any) -> Tensor:
         if kernel(x._ptr, *arguments):
             raise_error()
         return x
-    return write(x, CopyBackward, (0.0,), lambda: kernel(x._ptr, *arguments))
+    return write(x, CopyBackward, (0.0,), kernel, x._ptr, *arguments)
 
 
 def after_write(x: Tensor, status: int) -> Tensor:

@@ -72,6 +72,7 @@ class Node(HookMethods):
     refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
     calls_hook: ClassVar[bool] = False  # True: backward calls a hook of a module
     keeps_nothing: ClassVar[bool] = False  # True: it reads no value at all, so that it may run again
+    shown: ClassVar[str] = ""  # the method that makes the result, a view of the operand whose other parts get zero
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
 
@@ -115,6 +116,10 @@ class Node(HookMethods):
                 bits |= bit
             bit += bit
         return bits
+
+    def part_of(self, whole: Any) -> Any:
+        """What the result shows of a tensor like the operand, of a class that says what is `shown`."""
+        raise NotImplementedError(type(self).__name__)
 
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""

@@ -130,8 +130,10 @@ API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);  // drop
 // of a positive step; None is a new axis; `...` stands for the axes that no other part stands for.
 enum PartKind : int64_t { INTEGER_PART, SLICE_PART, NEW_AXIS, REST };
 API Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count);
-// Parts of these sizes along an axis, or if they are null its `count` indices, without the axis.
-API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_t count);
+// Parts along an axis: of the `count` sizes, its indices without the axis, at most `count` of one size, each `count`
+// long, or `count` of sizes that differ by 1. Of one size the last may be smaller.
+enum Splitting : int32_t { BY_SIZES, BY_INDEX, IN_CHUNKS, BY_LENGTH, IN_SECTIONS };
+API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int64_t count, int32_t how);
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
 // `count` moves of `axes`, or if that is null one move of all elements in row order: what leaves enters at the other end
 API Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, int32_t count);

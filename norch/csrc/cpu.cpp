@@ -237,16 +237,26 @@ bool assign_row(const T* x, T* out, int64_t n, int64_t step) {
     return step != 1;
 }
 
-// Copies short rows that need no tile in between: of contiguous elements, or read backwards or every other one, or with
-// the same step as they are written; false for others.
+// Copies few elements, or short rows that need no tile in between: of contiguous elements, or read backwards or every
+// other one, or with the same step as they are written; false for others.
 template <class T>
 bool assign_rows(const Tensor& x, Tensor& out) {
+    enum { FEW = 1024 };  // elements, for which tiles take longer
     Layout<2> layout = collapse<2>({&x, &out});
     const int last = layout.ndim - 1;
     for (int d = 0; d < last; d++)
         if (llabs(layout.strides[1][d]) < llabs(layout.strides[1][last])) swap_dims(layout, d, last);
     const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
     const bool plain = out_step == 1 && (step == 1 || step == 2 || step == -1);
+    if (layout.size > 0 && layout.size <= (n < SHORT_ROW ? 8 * FEW : FEW)) {
+        Odometer<2> at(layout, last);
+        do {
+            const T* from = data_as<const T>(x) + at.offset[0];
+            T* to = data_as<T>(out) + at.offset[1];
+            for (int64_t j = 0; j < n; j++) to[j * out_step] = from[j * step];
+        } while (at.next());
+        return true;
+    }
     if (layout.size == 0 || n < SHORT_ROW || layout.size * int64_t(sizeof(T)) > LARGE ||
         !(plain || (step == out_step && step != 0)))
         return false;

@@ -7,11 +7,12 @@ import math
 from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
 
 from .. import operation
-from .._C import ShapeError
+from .._C import ShapeError, int64_array, lib
 from ..arguments import broadcast_shapes as _broadcast_shapes
 from ..arguments import flags, one_size, sizes_of
 from ..autograd.derivatives import joining as derivatives
-from ..operation import check_tensor, own
+from ..autograd.in_place import wrap_view
+from ..operation import check_tensor, mode, own
 from ..packing import tensor_of
 from ..types import Size, default, int64, promoted, shown
 from .creation import arange
@@ -278,8 +279,14 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     >>> x.shape, y.shape
     (norch.Size([2, 3]), norch.Size([2, 3]))
     """
-    shape = _broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors), name="broadcast_tensors")
-    return tuple(t if t.shape == shape else t.expand(shape) for t in tensors)
+    shapes = [check_tensor(t, "broadcast_tensors").shape for t in tensors]
+    shape = _common_shape(*shapes)
+    return tuple([t if own == shape else t.expand(shape) for t, own in zip(tensors, shapes)])
+
+
+@functools.lru_cache(256)
+def _common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(_broadcast_shapes(*shapes, name="broadcast_tensors"))
 
 
 def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
@@ -299,17 +306,28 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'meshgrid: expected indexing "ij" or "xy", got {shown(indexing)}')
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    lines = [_padded(part, 1) for part in _sequence(given, "meshgrid")]
-    if any(line.ndim != 1 for line in lines):
-        raise RuntimeError(f"meshgrid: expected vectors, got shapes {[list(line.shape) for line in lines]}")
-    if len(kinds := {line.dtype for line in lines}) > 1:
-        raise RuntimeError(f"meshgrid: expected vectors of one dtype, got {sorted(map(str, kinds))}")
+    lines = [*_sequence(given, "meshgrid")]
+    shapes, kind = [line.shape for line in lines], lines[0].dtype
+    for shape, line in zip(shapes, lines):
+        if len(shape) > 1:
+            raise RuntimeError(f"meshgrid: expected vectors, got shapes {[list(shape) for shape in shapes]}")
+        if line.dtype is not kind:
+            kinds = sorted(str(line.dtype) for line in lines)
+            raise RuntimeError(f"meshgrid: expected vectors of one dtype, got {kinds}")
     swaps = indexing == "xy" and len(lines) > 1
-    lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
-    shape, last = [line.shape[0] for line in lines], lines.pop()
-    grids = [line.view([-1] + [1] * after).expand(shape) for after, line in zip(range(len(lines), 0, -1), lines)]
-    grids.append(last.expand(shape))  # whose dimensions in front are new ones
+    order = [1, 0, *range(2, len(lines))] if swaps else [*range(len(lines))]
+    sizes = tuple([shapes[k][0] if shapes[k] else 1 for k in order])
+    grids = [_grid(lines[k], place, sizes) for place, k in enumerate(order)]
     return (grids[1], grids[0], *grids[2:]) if swaps else tuple(grids)
+
+
+def _grid(line: Tensor, axis: int, sizes: tuple[int, ...]) -> Tensor:
+    """A vector, or a scalar, along one axis of these sizes."""
+    after = (-1, *(1,) * (len(sizes) - 1 - axis))
+    if line._edge is not None:
+        return line.view(after).expand(sizes)
+    upright = lib.view_tensor(line._ptr, int64_array(after), len(after)) if len(after) > 1 else line._ptr
+    return wrap_view(lib.expand_tensor(upright, int64_array(sizes), len(sizes)), line, mode.enabled)
 
 
 def _have_rank(parts: Sequence[Tensor], rank: int) -> bool:

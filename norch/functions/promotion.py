@@ -124,6 +124,7 @@ def set_default_dtype(d: DType) -> None:
     try:
         check(lib.set_default_dtype(kind.number))
         default.dtype = kind
+        _Once.__call__.cache_clear()
     except BaseException:  # an interrupt between the two
         lib.set_default_dtype(before.number)
         raise
@@ -147,13 +148,9 @@ _FLOAT8: dict[Any, tuple[int, int, float]] = {
 class _Once(type):
     """A class whose object for a dtype is made once."""
 
+    @functools.lru_cache(None)  # noqa: B019 (of classes, which stay)
     def __call__(cls, type: Any = None) -> Any:
-        return _limits(cls, default.dtype if type is None else type)
-
-
-@functools.lru_cache(None)
-def _limits(cls: type, kind: Any) -> Any:
-    return type.__call__(cls, kind)
+        return cls(default.dtype) if type is None else super().__call__(type)
 
 
 class finfo(metaclass=_Once):

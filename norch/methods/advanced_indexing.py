@@ -21,6 +21,7 @@ from ..operation import operand, several, wrap
 from ..packing import filled, tensor_of
 from ..types import bool_, int64, shown, uint8
 from .places import MASK, SLICES, WRAPS, AtIndices, Places
+from .splitting import BY_INDEX
 from .views import selected, sliced
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _true_places(mask: Tensor, shape: Sequence[int], axis: int) -> list[Tensor |
         end = axis + mask.ndim - 1
         raise IndexError(f"a mask of shape {list(mask.shape)} does not fit axes {axis} to {end} of shape {list(shape)}")
     places = wrap(lib.nonzero_tensor(mask._ptr))
-    return [*several(lib.split_tensor(places._ptr, 1, None, mask.ndim))]
+    return [*several(lib.split_tensor(places._ptr, 1, None, 0, BY_INDEX))]
 
 
 def _integers(values: range, device: str) -> Tensor:

@@ -70,9 +70,7 @@ class ComposedMethods:
         """
         if not legacy and are_floats(self, tensor1, tensor2):
             y, z = scaled("addcmul_", tensor1, value), tensor2
-            return write(
-                self, d.AddcmulBackward, (y, z), lambda: lib.addcmul_into(self._ptr, self._ptr, y._ptr, z._ptr)
-            )
+            return write(self, d.AddcmulBackward, (y, z), lib.addcmul_into, self._ptr, self._ptr, y._ptr, z._ptr)
         return self.add_(_term(self, "addcmul_", tensor1, tensor2, legacy, value))
 
     def addcdiv(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
@@ -98,9 +96,7 @@ class ComposedMethods:
         """
         if not legacy and are_floats(self, tensor1, tensor2):
             y, z = scaled("addcdiv_", tensor1, value), tensor2
-            return write(
-                self, d.AddcdivBackward, (y, z), lambda: lib.addcdiv_into(self._ptr, self._ptr, y._ptr, z._ptr)
-            )
+            return write(self, d.AddcdivBackward, (y, z), lib.addcdiv_into, self._ptr, self._ptr, y._ptr, z._ptr)
         return self.add_(_term(self, "addcdiv_", tensor1, tensor2, legacy, value))
 
     def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
@@ -123,7 +119,7 @@ class ComposedMethods:
         tensor([ 0.5000, 15.0000])
         """
         z = check_operand(_same_floats(self, end, weight, "lerp_"), "lerp")
-        return write(self, d.LerpBackward, (end, z), lambda: lib.lerp_into(self._ptr, self._ptr, end._ptr, z._ptr))
+        return write(self, d.LerpBackward, (end, z), lib.lerp_into, self._ptr, self._ptr, end._ptr, z._ptr)
 
     # ---- Comparing
 
@@ -316,7 +312,10 @@ def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor
 
 def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
     """factor * x, in `kind`, by default the dtype of x. Raises RuntimeError for a factor of a higher kind."""
-    kind = kind or x.dtype
+    own: Any = getattr(x, "dtype", None)
+    kind = own if kind is None else kind
+    if type(factor) is float and kind is own and kind.is_floating_point and -65504 <= factor <= 65504:
+        return x * factor if factor != 1 else x  # most often
     if isinstance(factor, bool) and kind is not bool_:
         raise RuntimeError(f"{name}: a bool factor is for bool results, got {factor} for {kind}")
     if isinstance(factor, float) and not kind.is_floating_point:

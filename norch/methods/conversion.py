@@ -153,7 +153,7 @@ class ConversionMethods:
             return overwrite(self, lib.assign_tensor, value._ptr)
         if value.device != self.device:
             src = value = value.to(self.device)  # so that its gradient comes back; C moves others
-        return write(self, CopyBackward, (src,), lambda: lib.assign_tensor(self._ptr, value._ptr))
+        return write(self, CopyBackward, (src,), lib.assign_tensor, self._ptr, value._ptr)
 
     def fill_(self: Tensor, value: Operand) -> Tensor:
         """Set every element to one number, converted to this dtype; the shape stays.

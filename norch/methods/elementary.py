@@ -106,17 +106,15 @@ class ElementaryMethods:
         >>> norch.tensor([7.0, -7.0]).div(2), norch.tensor([7, -7]).div(2, rounding_mode="trunc")
         (tensor([ 3.5000, -3.5000]), tensor([ 3, -3]))
         """
-        check_operand(other, "div")
+        divisor = check_operand(other, "div")
         if rounding_mode is None:
             return self / other
         if rounding_mode not in ("floor", "trunc"):
             raise RuntimeError(f"div: expected rounding_mode None, 'trunc' or 'floor', got {shown(rounding_mode)}")
         if rounding_mode == "floor":
             quotient = self // other
-        elif result_type(self, other).is_floating_point:
-            return computed("div_trunc", RoundedDivBackward, self, other)
         else:
-            quotient = (self - self.fmod(other)) // other
+            quotient = wrap(lib.div_trunc_tensor(self._ptr, divisor._ptr))
         return recorded(quotient, RoundedDivBackward, (self, other))
 
     def div_(self: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -400,7 +398,7 @@ _addcmul = ternary("addcmul", AddcmulBackward)
 def _add_into(x: Tensor, y: Any, alpha: float) -> Tensor:
     """x += alpha * y, all of one floating dtype."""
     z = number(alpha)
-    return write(x, AddcmulBackward, (y, alpha), lambda: lib.addcmul_into(x._ptr, x._ptr, y._ptr, z._ptr))
+    return write(x, AddcmulBackward, (y, alpha), lib.addcmul_into, x._ptr, x._ptr, y._ptr, z._ptr)
 
 
 def _times_alpha(name: str, x: Tensor, other: Operand, legacy: tuple[Operand, ...], alpha: float) -> Any:
@@ -416,10 +414,10 @@ def _times_alpha(name: str, x: Tensor, other: Operand, legacy: tuple[Operand, ..
 def _divide_into(x: Tensor, other: Operand, rounding_mode: str) -> Tensor | None:
     """x divided in place by a row of csrc/ops/operations.h, if there is one for its dtype and this rounding."""
     row = {"floor": "floor_divide_into", "trunc": "div_trunc_into"}.get(rounding_mode)
-    if row is None or not x.is_floating_point():
+    if row is None:
         return None
     into, y = getattr(lib, row), check_operand(other, "div_")
-    return write(x, RoundedDivBackward, (y,), lambda: into(x._ptr, x._ptr, y._ptr))
+    return write(x, RoundedDivBackward, (y,), into, x._ptr, x._ptr, y._ptr)
 
 
 def _round_into(x: Tensor, decimals: int) -> Tensor | None:
@@ -429,7 +427,7 @@ def _round_into(x: Tensor, decimals: int) -> Tensor | None:
     if not decimals:
         return x._round_()
     scale = _scale_of(decimals)
-    return write(x, RoundBackward, (), lambda: lib.round_scaled_into(x._ptr, x._ptr, scale._ptr))
+    return write(x, RoundBackward, (), lib.round_scaled_into, x._ptr, x._ptr, scale._ptr)
 
 
 def _scale_of(decimals: int) -> Number:

@@ -40,7 +40,7 @@ def unary(name: str, backward: type[Node] | None, doc: str) -> tuple[Unary, Unar
         return result
 
     def method_(self: Tensor) -> Tensor:
-        return write(self, backward, (), lambda: into(self._ptr, self._ptr))
+        return write(self, backward, (), into, self._ptr, self._ptr)
 
     return _documented(method, name, doc, 1), _documented(method_, f"{name}_", doc, 1)
 
@@ -75,7 +75,7 @@ def binary(
         b = operand(other)
         if b is NotImplemented:
             return NotImplemented
-        return write(self, backward, (b,), lambda: into(self._ptr, self._ptr, b._ptr))
+        return write(self, backward, (b,), into, self._ptr, self._ptr, b._ptr)
 
     def method(self: Tensor, other: Operand) -> Tensor:
         checked(other, method_name)

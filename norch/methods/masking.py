@@ -45,7 +45,7 @@ class MaskingMethods:
         def backward(x: Tensor, y: Tensor) -> Node:
             return MaskedFillBackward(x, y, mask)
 
-        return write(self, backward, (filling,), lambda: lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
+        return write(self, backward, (filling,), lib.where_into, self._ptr, mask._ptr, filling._ptr, self._ptr)
 
     def masked_fill(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
         """`masked_fill_` into a copy, which takes the shape that this tensor and the mask broadcast to.
@@ -199,4 +199,4 @@ def _triangle_(x: Tensor, diagonal: int, upper: bool) -> Tensor:
     def backward(x: Tensor) -> Node:
         return TriangleBackward(x, diagonal, upper)
 
-    return write(x, backward, (), lambda: lib.triangle_into(x._ptr, x._ptr, diagonal, upper))
+    return write(x, backward, (), lib.triangle_into, x._ptr, x._ptr, diagonal, upper)

@@ -154,7 +154,7 @@ def put_(x: Tensor, place: Places | AtIndices, values: Any, how: int = REPLACE) 
         kept = place.kept()
         return _node(kept, how)(x, y, kept, how)
 
-    return write(x, backward, (values,), lambda: place.write(x, values, how))
+    return write(x, backward, (values,), place.write, x, values, how)
 
 
 def put_by(x: Tensor, index: Tensor, axis: int, kind: int, values: Any, how: int, in_place: bool) -> Tensor:

@@ -264,7 +264,8 @@ def _add_into(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: 
         x,
         lambda old, left, right: _backward(old, left, right, beta, alpha, kind),
         (y, z),
-        lambda: lib.added_product_into(x._ptr, y._ptr, z._ptr, beta_, alpha_, kind),
+        lib.added_product_into,
+        *(x._ptr, y._ptr, z._ptr, beta_, alpha_, kind),
     )
 
 
@@ -279,7 +280,10 @@ def _numbers(y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Sequ
         check_tensor(y, _NAMES[1][kind]), check_tensor(z, _NAMES[1][kind])
     if beta == 1 and alpha == 1:
         return None, None
-    return [None if factor == 1 else number(factor)._ptr for factor in _factors(beta, alpha, y.dtype)]
+    dtype = y.dtype
+    if not (dtype.is_floating_point and -65504 <= beta <= 65504 and -65504 <= alpha <= 65504):  # as 16 bits hold
+        beta, alpha = _factors(beta, alpha, dtype)
+    return None if beta == 1 else number(beta)._ptr, None if alpha == 1 else number(alpha)._ptr
 
 
 def _factors(beta: float, alpha: float, kind: dtype) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, Pic
 from ..autograd.derivatives.statistics import DeviationBackward
 from ..operation import check_floating, recorded, several, wrap
 from ..return_types import PICKED, Picked
-from ..types import Dims, DType, shown, uint8
+from ..types import Dims, DType, int64, shown, uint8
 
 if TYPE_CHECKING:
     from ..autograd.node import Node
@@ -294,11 +294,12 @@ class ReductionMethods:
         >>> norch.tensor([1, 2, 3]).cumsum(0)
         tensor([1, 3, 6])
         """
-        return _as(dtype, _as(dtype, self)._cumsum(one_axis("cumsum", dim, axis), False))
+        along = one_axis("cumsum", dim, axis)
+        return self._cumsum(along, False) if dtype is None else _as(dtype, _as(dtype, self)._cumsum(along, False))
 
     def _cumsum(self: Tensor, axis: int, reverse: bool) -> Tensor:
-        result = wrap(lib.cumsum_tensor(self._ptr, axis, reverse))
-        return recorded(result, CumsumBackward, (self,), axis, reverse)
+        result: Tensor = wrap(lib.cumsum_tensor(self._ptr, axis, reverse))
+        return result if self._edge is None else recorded(result, CumsumBackward, (self,), axis, reverse)
 
     def cumprod(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """Along a dimension the product of each element and all before it, in the shape of x.
@@ -336,7 +337,7 @@ def _own_dtype(name: str, x: Tensor, dtype: DType | None) -> DType | None:
     """The dtype to ask for to write into x: its own, None if it is so anyhow; RuntimeError if another is asked for."""
     if dtype not in (None, x.dtype):
         raise RuntimeError(f"{name}: dtype is {shown(dtype)}, expected {x.dtype}, which the tensor has")
-    return None if x.is_floating_point() else x.dtype
+    return None if x.is_floating_point() or x.dtype is int64 else x.dtype
 
 
 def _reduced(

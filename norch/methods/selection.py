@@ -185,7 +185,7 @@ class SelectionMethods:
         def backward(x: Tensor, y: Tensor) -> Node:
             return IndexFillBackward(x, y, place)
 
-        write(target, backward, (filling,), lambda: place.write(target, filling, Combining.REPLACE))
+        write(target, backward, (filling,), place.write, target, filling, Combining.REPLACE)
         return self
 
     def index_fill(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:

@@ -106,7 +106,8 @@ def _replace_into(x: Tensor, *numbers: float | None, **named: float | None) -> T
         x,
         lambda old: NanToNumBackward(old, limits_of(kind).max),
         (),
-        lambda: lib.nan_to_num_into(x._ptr, none._ptr, x._ptr, above._ptr, below._ptr),
+        lib.nan_to_num_into,
+        *(x._ptr, none._ptr, x._ptr, above._ptr, below._ptr),
     )
 
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import _C, operation
 from .._C import addresses, lib, raise_error
 from ..arguments import axis_of, flags, one_size, sizes_of
 from ..autograd.derivatives import views as d
-from ..autograd.in_place import views
+from ..autograd.in_place import view, wrap_views
+from ..operation import mode
 from ..types import Sizes, int64
 
 if TYPE_CHECKING:
@@ -33,17 +34,10 @@ class SplittingMethods:
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
         """
-        axis, shape = axis_of(self, dim, "split"), self.shape
-        if not shape:
-            raise RuntimeError("split: expected at least one dimension, got a tensor of none")
         given = split_size_or_sections if split_size is None else split_size
-        total = shape[axis]
         if isinstance(given, (list, tuple)):
-            return _parts_of_sizes(self, axis, total, given, "split")
-        size = one_size(given, "split")
-        if size < 0 or (size == 0 and total > 0):
-            raise RuntimeError(f"split: expected a size of at least 1, got {size}")
-        return _parts(self, axis, _sizes_of(total, size))
+            return _parts_of_sizes(self, dim, given, "split")
+        return _parts(self, dim, one_size(given, "split"), BY_LENGTH, "split")
 
     @flags
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -55,17 +49,7 @@ class SplittingMethods:
         >>> norch.arange(5).chunk(2)
         (tensor([0, 1, 2]), tensor([3, 4]))
         """
-        count = one_size(chunks, "chunk")
-        if count < 1:
-            raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
-        axis, shape = axis_of(self, dim, "chunk"), self.shape
-        if not shape:
-            raise RuntimeError("chunk: expected at least one dimension, got a tensor of none")
-        total = shape[axis]
-        if not total:
-            return _parts(self, axis, [0] * count)
-        sizes, packed = _chunk_sizes(total, -(-total // count))
-        return _parts(self, axis, sizes, packed)
+        return _parts(self, dim, one_size(chunks, "chunk"), IN_CHUNKS, "chunk")
 
     def unbind(self: Tensor, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
         """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
@@ -75,14 +59,7 @@ class SplittingMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).unbind()
         (tensor([1, 2]), tensor([3, 4]))
         """
-        axis = axis_of(self, dim if axis is None else axis, "unbind")
-        if self.ndim == 0:
-            raise IndexError("unbind: expected at least one dimension, got a tensor of none")
-        count = len(_countable(range(self.shape[axis]), "unbind"))
-        if count == 0:
-            return ()
-        parts = lib.split_tensor(self._ptr, axis, None, count) or raise_error()
-        return views(self, parts, d.SelectBackward, lambda: zip(itertools.repeat(axis), itertools.count()))
+        return _parts(self, dim if axis is None else axis, 0, BY_INDEX, "unbind")
 
     def split_with_sizes(self: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """The same as `split` with a list of sizes. Raises RuntimeError for a tensor without dimensions, too.
@@ -90,11 +67,10 @@ class SplittingMethods:
         >>> norch.arange(5).split_with_sizes([2, 3])
         (tensor([0, 1]), tensor([2, 3, 4]))
         """
-        axis, shape = axis_of(self, dim, "split_with_sizes"), self.shape
-        if not shape:
+        if not self.ndim:
             sizes_of((split_sizes,), "split_with_sizes")
             raise RuntimeError("split_with_sizes: expected at least one dimension, got a tensor of none")
-        return _parts_of_sizes(self, axis, shape[axis], split_sizes, "split_with_sizes")
+        return _parts_of_sizes(self, dim, split_sizes, "split_with_sizes")
 
     @flags
     def tensor_split(
@@ -119,11 +95,6 @@ class SplittingMethods:
         given = indices_or_sections
         if given is None:
             given = sections if indices is None else indices
-        shape = self.shape
-        if not shape:
-            raise RuntimeError("tensor_split: expected at least one dimension, got a tensor of none")
-        axis = axis_of(self, dim, "tensor_split")
-        total = shape[axis]
         if isinstance(given, operation.Tensor):
             if given.dtype is not int64 or given.ndim > 1:
                 raise RuntimeError(
@@ -131,18 +102,16 @@ class SplittingMethods:
                     f"shape {list(given.shape)} of {given.dtype}"
                 )
             given = given.tolist()
-        if isinstance(given, (list, tuple)):
-            inner = sizes_of((list(given),), "tensor_split")
-        else:
-            count = one_size(given, "tensor_split")
-            if count < 1:
-                raise RuntimeError(f"tensor_split: expected at least one part, got {count}")
-            size, larger = divmod(total, len(_countable(range(count), "tensor_split")))
-            return _parts(self, axis, [size + 1] * larger + [size] * (count - larger))
+        if not isinstance(given, (list, tuple)):
+            return _parts(self, dim, one_size(given, "tensor_split"), IN_SECTIONS, "tensor_split")
+        if not self.ndim:
+            raise RuntimeError("tensor_split: expected at least one dimension, got a tensor of none")
+        inner, axis = sizes_of((list(given),), "tensor_split"), axis_of(self, dim, "tensor_split")
+        total = self.shape[axis]
         bounds = [0, *(slice(bound).indices(total)[1] for bound in inner), total]
         sizes = [end - start for start, end in zip(bounds, bounds[1:])]
         if min(sizes) >= 0:
-            return _parts(self, axis, sizes)
+            return _parts(self, axis, len(sizes), BY_SIZES, "tensor_split", addresses(sizes))
         return tuple(self.narrow(axis, start, max(size, 0)) for start, size in zip(bounds, sizes))
 
     def hsplit(self: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
@@ -182,36 +151,28 @@ class SplittingMethods:
             raise RuntimeError(
                 f"{name}: dimension {axis} of shape {list(self.shape)} does not have {count} equal parts"
             )
-        return self.chunk(count, axis)
+        return _parts(self, axis, count, IN_CHUNKS, name)
 
     unsafe_split = split
     unsafe_chunk = chunk
     unsafe_split_with_sizes = split_with_sizes
 
 
-def _sizes_of(total: int, size: int) -> list[int]:
-    """`total` in parts of one size, but the last."""
-    count = len(_countable(range(0, total, size or 1), "split"))
-    return [size] * (count - 1) + [total - size * (count - 1)] if count else [0]
+# As Splitting in csrc/api.h
+BY_SIZES, BY_INDEX, IN_CHUNKS, BY_LENGTH, IN_SECTIONS = range(5)
 
 
-@functools.lru_cache(64)
-def _chunk_sizes(total: int, size: int) -> tuple[list[int], Any]:
-    """The same for a few parts, and as C takes them."""
-    sizes = _sizes_of(total, size)
-    return sizes, addresses(sizes)
-
-
-def _parts_of_sizes(x: Tensor, axis: int, total: int, given: Any, name: str) -> tuple[Tensor, ...]:
-    """Views of these sizes, which must add up to `total`, that of a dimension."""
+def _parts_of_sizes(x: Tensor, dim: int, given: Any, name: str) -> tuple[Tensor, ...]:
+    """Views of these sizes, which must add up to that of a dimension."""
+    axis = axis_of(x, dim, name)
     try:
         sizes, packed, given_total = _given_sizes(*given)
     except TypeError:  # not Python's own integers
         sizes = sizes_of((given,), name)
         packed, given_total = None, sum(sizes)
-    if given_total != total or min(sizes, default=0) < 0:
-        raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {axis}")
-    return _parts(x, axis, sizes, packed)
+    if x.ndim and (given_total != x.shape[axis] or min(sizes, default=0) < 0):
+        raise _C.ShapeError(f"split: sizes {sizes} do not add up to {x.shape[axis]}, the size of dimension {axis}")
+    return _parts(x, axis, len(sizes), BY_SIZES, name, packed or addresses(sizes))
 
 
 @functools.lru_cache(256, typed=True)  # True is not 1
@@ -222,20 +183,20 @@ def _given_sizes(*sizes: int) -> tuple[list[int], Any, int]:
     return list(sizes), addresses(sizes), sum(sizes)
 
 
-def _parts(x: Tensor, axis: int, sizes: Sequence[int], packed: Any = None) -> tuple[Tensor, ...]:
-    """Views of these sizes, which cover a dimension; `packed` are they as C takes them."""
-    if not sizes:
-        return ()
-    parts = lib.split_tensor(x._ptr, axis, packed or addresses(sizes), len(sizes)) or raise_error()
-    starts, repeat = itertools.accumulate, itertools.repeat
-    return views(x, parts, d.SliceBackward, lambda: zip(repeat(axis), starts(sizes, initial=0), sizes, repeat(1)))
-
-
-def _countable(places: range, name: str) -> range:
-    """The places of as many views as memory has room for; else MemoryError, before it is full."""
-    if len(places) > _MAX_VIEWS:
-        raise MemoryError(f"{name}: {len(places)} tensors, expected at most {_MAX_VIEWS}")
-    return places
-
-
-_MAX_VIEWS = 2**26  # which take some 40 GB
+def _parts(x: Tensor, dim: int, count: int, how: int, name: str, sizes: Any = None) -> tuple[Tensor, ...]:
+    """Views of the parts of a dimension, as C splits it."""
+    axis = dim if type(dim) is int else axis_of(x, dim, name)
+    handles = lib.split_tensor(x._ptr, axis, sizes, count, how)
+    if not handles:  # an error, or no parts
+        is_empty = how in (BY_SIZES, BY_INDEX) and x.ndim and not x.shape[axis_of(x, axis, name)]
+        return () if is_empty else raise_error()
+    if x._edge is None:
+        return wrap_views(handles, x, mode.enabled)
+    axis %= x.ndim
+    if how == BY_INDEX:
+        return tuple([view(x, handle, d.SelectBackward, axis, k) for k, handle in enumerate(handles)])
+    lengths = [lib.shape_of(handle)[axis] for handle in handles]
+    starts = itertools.accumulate(lengths, initial=0)
+    return tuple(
+        [view(x, handle, d.SliceBackward, axis, *place, 1) for handle, *place in zip(handles, starts, lengths)]
+    )

@@ -280,7 +280,8 @@ class StatisticsMethods:
         >>> norch.tensor([[3.0, 4.0]]).renorm_(2, 0, 1.0)
         tensor([[0.6000, 0.8000]])
         """
-        return self.copy_(self.clone().renorm(p, dim, maxnorm))
+        x = self if self._edge is None else self.clone()  # whose old values the derivative takes
+        return self.copy_(x.renorm(p, dim, maxnorm))
 
     def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
         """The p-norm of x - other, whose shapes broadcast: a scalar of their dtype.

@@ -13,8 +13,8 @@ from .. import _C, operation
 from .._C import int64_array, lib, raise_error
 from ..arguments import axis_of, chosen, one_size, packed, packed_list, sizes_of, whole
 from ..autograd.derivatives import views as d
-from ..autograd.in_place import view, view_or_copy
-from ..operation import check_tensor
+from ..autograd.in_place import view, view_or_copy, wrap_view
+from ..operation import check_tensor, mode
 from ..types import Dims, DType, Sizes, bool_, check_dtype, shown
 from ..types import dtype as _dtype
 
@@ -49,7 +49,8 @@ class ViewMethods:
         tensor([[0, 1],
                 [2, 3]])
         """
-        return self.view(check_tensor(other, "view_as").shape)
+        shape = check_tensor(other, "view_as").shape
+        return view(self, lib.view_tensor(self._ptr, int64_array(shape), len(shape)), d.ReshapeBackward)
 
     def reshape(self: Tensor, *sizes: Sizes, shape: Sizes | None = None) -> Tensor:
         """The same elements in another shape; one size may be -1, and the dtype stays.
@@ -270,7 +271,8 @@ class ViewMethods:
         tensor([[1, 1, 1],
                 [2, 2, 2]])
         """
-        return self.expand(check_tensor(other, "expand_as").shape)
+        shape = check_tensor(other, "expand_as").shape
+        return view(self, lib.expand_tensor(self._ptr, int64_array(shape), len(shape)), d.ExpandBackward)
 
     def broadcast_to(self: Tensor, *shape: Sizes, size: Sizes | None = None) -> Tensor:
         """The same as `expand`, to a shape.
@@ -395,6 +397,8 @@ class ViewMethods:
         tensor([[0, 1],
                 [3, 4]])
         """
+        if self._edge is None:
+            return wrap_view(_strided(self, size, stride, storage_offset), self, mode.enabled)
         return view(self, *strided_view(self, size, stride, storage_offset))
 
     swapdims = transpose
@@ -412,13 +416,18 @@ def second_axis(x: Tensor) -> int:
 def strided_view(x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> tuple[Any, ...]:
     """The view of `as_strided`, the class of its derivative, and what that is made of."""
     own = lib.offset_of(x._ptr)
+    ptr = _strided(x, size, stride, storage_offset)
+    offset = own if storage_offset is None else storage_offset
+    return ptr, d.AsStridedBackward, tuple(size), tuple(stride), offset - own
+
+
+def _strided(x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> Any:
     shape, rank = packed_list(size, "as_strided: size")
     strides, count = packed_list(stride, "as_strided: stride")
     if rank != count:
         raise _C.ShapeError(f"as_strided: shape {list(size)} and strides {list(stride)} differ in length")
-    offset = own if storage_offset is None else whole(storage_offset, "as_strided")
-    ptr = lib.as_strided_tensor(x._ptr, shape, strides, rank, offset)
-    return ptr, d.AsStridedBackward, tuple(size), tuple(stride), offset - own
+    offset = lib.offset_of(x._ptr) if storage_offset is None else whole(storage_offset, "as_strided")
+    return lib.as_strided_tensor(x._ptr, shape, strides, rank, offset)
 
 
 @functools.lru_cache(256)

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 from .. import _C
 from .._C import lib
+from ..methods.splitting import BY_INDEX
 from ..operation import wrap
 from ..prototypes import OBJECT, PROTOTYPES, RESULT, RESULTS, TENSOR, TENSORS
 from ..tensor import Tensor
@@ -195,11 +196,13 @@ def _part(ptr: Any, parts: bytes, count: int) -> Any:
     return lib.alias_tensor(ptr) if found is ptr else found
 
 
-def _split(ptr: Any, axis: int, sizes: bytes | None, count: int) -> tuple[Any, ...]:
+def _split(ptr: Any, axis: int, sizes: bytes | None, count: int, how: int) -> tuple[Any, ...]:
     """split_tensor as slices or selected indices."""
-    if sizes is None:
-        return tuple(lib.select_tensor(ptr, axis, k) for k in range(count))
-    listed = struct.unpack(f"{count}q", sizes)
+    parts = _UNTRACED["split_tensor"](ptr, axis, sizes, count, how)
+    axis %= _C.CTensor.from_address(int(ptr)).ndim or 1
+    if how == BY_INDEX:
+        return tuple(lib.select_tensor(ptr, axis, k) for k in range(len(parts)))
+    listed = [_C.CTensor.from_address(int(part)).shape[axis] for part in parts]
     starts = accumulate(listed, initial=0)
     return tuple(lib.slice_tensor(ptr, axis, start, size, 1) for start, size in zip(starts, listed))
 

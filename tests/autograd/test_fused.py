@@ -320,3 +320,36 @@ def test_small_and_empty_batches(shape):
     x, w = norch.ones(*shape).requires_grad_(), norch.ones(2, shape[1]).requires_grad_()
     F.linear(x, w).sum().backward()
     assert x.grad.shape == x.shape and w.grad.tolist() == [[float(shape[0])] * shape[1]] * 2
+
+
+VIEWS = {
+    "indices": lambda x: [x[i] for i in range(6)],
+    "unbind": lambda x: x.unbind(1),
+    "chunks": lambda x: x.chunk(3),
+    "windows": lambda x: [x[i : i + 2, ::2] for i in range(5)],
+    "mixed": lambda x: [x[0], x * 2, x[1:3], x.diagonal(), x[1:]],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_one_tensor_add_to_one_gradient(monkeypatch, name):
+    made, place = [], norch.Tensor._placed
+    monkeypatch.setattr(norch.Tensor, "_placed", lambda *args: made.append(1) or place(*args))
+    x = ramp(6, 6)
+    loss = sum((i + 1) * (part * part).sum() for i, part in enumerate(VIEWS[name](x)))
+    loss.backward(retain_graph=True)
+    assert len(made) == 1
+    (recorded,) = norch.autograd.grad(loss, x, create_graph=True)
+    assert norch.allclose(x.grad, recorded)
+
+
+def test_a_gradient_that_somebody_holds_is_not_added_to():
+    x = ramp(4)
+    y = x * 1.0
+    seen = []
+    y.register_hook(lambda gradient: seen.append(gradient.clone()))
+    y[2:].register_hook(lambda gradient: seen.append(gradient))
+    given = norch.ones(2)
+    norch.autograd.backward([y[:2], y[1:3]], [given, given])
+    assert given.tolist() == [1.0, 1.0] and x.grad.tolist() == [1.0, 2.0, 1.0, 0.0]
+    assert seen[0].tolist() == x.grad.tolist()

@@ -32,7 +32,7 @@ WITHOUT_ROW = {  # classes of norch.nn that compute nothing, or what another row
 def wide(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The modules wide and wide_rows."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    names = ("run", "wide", "wide_rows", "wide_layers", "picture")
+    names = ("run", "wide", "wide_rows", "wide_operations", "wide_layers", "picture")
     yield SimpleNamespace(**{name: __import__(name) for name in names})
     for name in names:
         sys.modules.pop(name, None)

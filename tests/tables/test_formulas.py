@@ -296,3 +296,22 @@ def _plain(name, x):
         return getattr(math, name)(x)
     except ValueError:
         return math.nan
+
+
+@pytest.mark.parametrize("name", ["bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0"])
+def test_bessel_functions_of_floats(name):
+    """At most 2 ULP from those of doubles, and next to a zero within the absolute error that these have."""
+    function = getattr(norch.special, name)
+    multiples = norch.arange(1, 1100) * 0.7853982
+    x = norch.cat([norch.linspace(1e-3, 40.0, 20001), norch.logspace(-30, 3.2, 3000), multiples])
+    x = x if "y" in name.partition("_")[2] else norch.cat([x, -x])
+    values, true = function(x).tolist(), function(x.double()).tolist()
+    for v, y, z in zip(x.tolist(), values, true):
+        assert ulps(y, z) <= 2 + 1e-15 / abs(v or 1) ** 0.5 / 2.0 ** (math.frexp(z)[1] - 24), (v, y, z)
+
+
+def test_ordinary_bessel_functions_beside_others():
+    x = norch.linspace(0.1, 900.0, 200)
+    for name in ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0"):
+        function = getattr(norch.special, name)
+        assert function(norch.cat([x, norch.tensor([math.nan])]))[:200].tolist() == function(x).tolist()

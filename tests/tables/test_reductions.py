@@ -118,6 +118,13 @@ def test_nan_wins_in_max_and_argmax(dtype, length, device):
             assert_close(getattr(x, "arg" + name)(), place, "int64")
 
 
+@pytest.mark.parametrize("shape", [(9, 7), (16, 12), (25, 33), (8, 1), (300, 5)])
+def test_products_of_columns(shape, device):
+    x = 1 + 0.01 * norch.arange(math.prod(shape), dtype=norch.float32, device=device).reshape(shape).sin()
+    assert_close(x.prod(0), [math.prod(column) for column in x.T.tolist()])
+    assert_close(x.T.prod(1), x.prod(0).tolist())
+
+
 def test_dtype_converts_first(device):
     x = norch.tensor([[1, 2], [3, 5]], device=device)
     assert_close(x.mean(dtype=norch.float64), 2.75, "float64")

@@ -52,6 +52,31 @@ def test_rounding_mode(dtype, device):
         x.div(2, rounding_mode="up")
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8"])
+def test_truncated_quotients_of_integers(dtype, device):
+    kind = getattr(norch, dtype)
+    low, high = norch.iinfo(kind).min, norch.iinfo(kind).max
+    x, y = norch.tensor([7, high, low, low], dtype=kind, device=device), [2, 3, 2, -1 if low else 1]
+    expected = [int(a / b) if b > 0 else low for a, b in zip(x.tolist(), y)]  # the smallest one negated wraps around
+    expected[1] = high // 3
+    divisor = norch.tensor(y, dtype=kind, device=device)
+    assert_close(x.div(divisor, rounding_mode="trunc"), expected, dtype)
+    assert_close(x.clone().div_(divisor, rounding_mode="trunc"), expected, dtype)
+    assert x.div(2.0, rounding_mode="trunc").dtype is norch.float32
+    with pytest.raises(RuntimeError, match="zero|by 0"):
+        x.div(0, rounding_mode="trunc")
+    with pytest.raises(RuntimeError):
+        x.div_(0.5, rounding_mode="trunc")
+
+
+def test_a_power_of_one_is_a_copy(device):
+    x = norch.tensor([2.0, -3.0, nan], device=device)
+    y = x.pow(1)
+    assert_close(y, x.tolist())
+    assert not y.is_set_to(x) and y.data_ptr() != x.data_ptr()
+    assert_close(x.clone().pow_(1.0), x.tolist())
+
+
 def test_a_rounded_quotient_has_a_gradient_of_zeros():
     x = norch.tensor([7.0, 1.0], requires_grad=True)
     y = norch.tensor([2.0, 0.0], requires_grad=True)
@@ -134,6 +159,11 @@ def test_shifts_beyond_the_width(device):
     assert_close(x << 64, [0, 0], "int64")
     assert_close(x << -1, [0, 0], "int64")
     assert_close(x >> 64, [0, -1], "int64")
+    assert_close(x >> -1, [0, -1], "int64")
+    for dtype, last in ((norch.int8, -1), (norch.int32, -1), (norch.uint8, 0)):
+        small = norch.tensor([3, 253 if last == 0 else -3], device=device).to(dtype)
+        assert (small >> 8 * dtype.itemsize).tolist() == [0, last]
+        assert (small >> 1).tolist() == [1, 126 if last == 0 else -2]
     assert_close(1 << norch.tensor([1, 2], device=device), [2, 4], "int64")
     x <<= 2
     assert_close(x, [12, -12], "int64")

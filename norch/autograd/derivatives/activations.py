@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Callable
 
-from ..._C import Handle, lib, number
+from ..._C import Handle, lib, number, raise_error
 from ...arguments import flag, plain_number
-from ...operation import check, recorded, wrap
+from ...operation import recorded, wrap
 from ..in_place import write
 from ..node import Gradients, Node
 from .joining import cat
@@ -33,7 +33,8 @@ def _row(name: str, backward: Callable[..., Node]) -> Callable[..., Tensor]:
             result = wrap(getattr(lib, function)(x._ptr, *map(_parameter, parameters)))
             return result if x._edge is None else recorded(result, backward, (x,), *parameters)
         if x._edge is x._base is x._views is None:  # no graph
-            check(getattr(lib, into)(x._ptr, x._ptr, *map(_parameter, parameters)))
+            if getattr(lib, into)(x._ptr, x._ptr, *map(_parameter, parameters)):
+                raise_error()
             return x
         return _written(x, backward, getattr(lib, into), parameters)
 
@@ -43,7 +44,7 @@ def _row(name: str, backward: Callable[..., Node]) -> Callable[..., Tensor]:
 def _written(x: Tensor, backward: Callable[..., Node], into: Callable[..., int], parameters: Any) -> Tensor:
     """A row's kernel of x and its parameters, which writes into x; apart, because its closures make a call slower."""
     numbers = [_parameter(value) for value in parameters]
-    return write(x, lambda old: backward(old, *parameters), (), lambda: into(x._ptr, x._ptr, *numbers))
+    return write(x, lambda old: backward(old, *parameters), (), into, x._ptr, x._ptr, *numbers)
 
 
 def _parameter(value: Any) -> Handle:

@@ -6,8 +6,8 @@ after, each for the height, then for the width. csrc/ops/windows.h describes its
 
 from __future__ import annotations
 
-import ctypes
 import functools
+import struct
 from typing import TYPE_CHECKING
 
 from ..._C import RangeError, int64_array, lib
@@ -18,7 +18,7 @@ from ..node import Gradients, Node
 if TYPE_CHECKING:
     from ...tensor import Tensor
 
-Window = ctypes.Array[ctypes.c_int64]
+Window = bytes
 
 
 @functools.lru_cache(maxsize=256)
@@ -28,9 +28,10 @@ def window_array(*settings: tuple[int, ...]) -> Window:
     Raises OverflowError for integers beyond 64 bits.
     """
     numbers = [number for setting in settings for number in setting]
-    if any(not -(2**63) <= number < 2**63 for number in numbers):  # ctypes would cut them off
-        raise RangeError(f"expected integers of 64 bits, got {shown(numbers)}")
-    return (ctypes.c_int64 * len(numbers))(*numbers)
+    try:
+        return struct.pack(f"{len(numbers)}q", *numbers)
+    except struct.error:
+        raise RangeError(f"expected integers of 64 bits, got {shown(numbers)}") from None
 
 
 # ---- Columns ----------------------------------------------------------------------------------------------------

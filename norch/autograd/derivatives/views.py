@@ -105,14 +105,17 @@ class _ShownBackward(Node):
     """What a view does not show gets zero. `shown` is the method of Tensor that makes the view of a place."""
 
     keeps_input = False
-    shown: str
 
     def __init__(self, x: Tensor, *place: Any) -> None:
         super().__init__(x)
         self.shape, self.place = x.shape, place
 
+    def part_of(self, whole: Tensor) -> Tensor:
+        part: Tensor = getattr(whole, self.shown)(*self.place)
+        return part
+
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient._placed(self.shape, lambda whole: getattr(whole, self.shown)(*self.place))]
+        return [gradient._placed(self.shape, self.part_of)]
 
 
 class SelectBackward(_ShownBackward):

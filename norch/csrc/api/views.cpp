@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "api.h"
@@ -339,28 +340,58 @@ Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count) {
     });
 }
 
-Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_t count) {
+// How many parts there are, and their sizes: that of the first `longer`, and one less of the others, but the last
+struct Parts {
+    int64_t count, size, longer;
+};
+
+static Parts parts_of(int64_t total, int64_t count, int32_t how, const char* name) {
+    const int64_t fewest = how == BY_SIZES || (how == BY_LENGTH && total == 0) ? 0 : 1;
+    if (how == BY_INDEX) return {total, 1, total};
+    if (count < fewest)
+        fail(RUNTIME_ERROR, "{}: expected {}, got {}", name,
+             how == BY_LENGTH ? "a size of at least 1" : "at least one part", count);
+    if (how == BY_SIZES) return {count, 0, 0};
+    if (how == IN_SECTIONS) return {count, total / count + 1, total % count};
+    if (total == 0 && how == BY_LENGTH) return {1, 0, 1};
+    if (total == 0) return {count, 0, count};
+    const int64_t size = how == IN_CHUNKS ? (total - 1) / count + 1 : count, parts = (total - 1) / size + 1;
+    return {parts, size, parts};
+}
+
+Results* split_tensor(Tensor* tensor, int64_t dim, const int64_t* sizes, int64_t count, int32_t how) {
+    enum { MOST = 1 << 26 };  // which take some 40 GB
     std::vector<Tensor*> parts;
     const int failed = attempt([&] {
         const Tensor& x = *tensor;
-        const int at = check_axis(axis, x.ndim, "split");
+        const char* name = how == BY_INDEX      ? "unbind"
+                           : how == IN_CHUNKS   ? "chunk"
+                           : how == IN_SECTIONS ? "tensor_split"
+                                                : "split";
+        const int axis = check_axis(dim, x.ndim, name);
+        if (x.ndim == 0)
+            fail(how == BY_INDEX ? INDEX_ERROR : RUNTIME_ERROR,
+                 "{}: expected at least one dimension, got a tensor of none", name);
+        const int64_t total = x.shape[axis];
+        const Parts all = parts_of(total, count, how, name);
+        if (all.count > MOST) fail(MEMORY_ERROR, "{}: {} tensors, expected at most {}", name, all.count, int64_t(MOST));
         int64_t shape[MAX_DIMS], strides[MAX_DIMS], start = 0;
         int ndim = 0;
         for (int d = 0; d < x.ndim; d++)
-            if (d != at || sizes) shape[ndim] = x.shape[d], strides[ndim++] = x.strides[d];
-        parts.reserve(size_t(count));
-        for (int k = 0; k < count; k++) {
-            const int64_t size = sizes ? sizes[k] : 1;
-            if (size < 0 || size > x.shape[at] - start)
-                fail(SHAPE_ERROR, "split: parts reach beyond {}, the size of axis {}", x.shape[at], at);
-            if (sizes) shape[at] = size;
-            parts.push_back(view_of(x, shape, strides, ndim, x.offset + start * x.strides[at]).give());
+            if (d != axis || how != BY_INDEX) shape[ndim] = x.shape[d], strides[ndim++] = x.strides[d];
+        parts.reserve(size_t(all.count));
+        for (int64_t k = 0; k < all.count; k++) {
+            const int64_t size = sizes ? sizes[k] : std::min(all.size - (k >= all.longer), total - start);
+            if (size < 0 || size > total - start)
+                fail(SHAPE_ERROR, "split: parts reach beyond {}, the size of axis {}", total, axis);
+            if (how != BY_INDEX) shape[axis] = size;
+            parts.push_back(view_of(x, shape, strides, ndim, x.offset + start * x.strides[axis]).give());
             start += size;
         }
     });
     if (failed)
         for (Tensor* part : parts) drop(part);
-    return give_results(parts.data(), failed ? 0 : count);
+    return give_results(parts.data(), failed ? 0 : int(parts.size()));
 }
 
 Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step) {

@@ -197,6 +197,29 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
     }
 }
 
+#ifdef __AVX2__
+template <>
+void add_rows<Prod<float>>(const float* x, int64_t count, int64_t stride, int64_t columns, double* totals) {
+    enum { TOGETHER = 8, LANES = 4 };
+    int64_t i = 0;
+    for (; i + TOGETHER <= count; i += TOGETHER) {
+        const float* row = x + i * stride;
+        int64_t j = 0;
+        for (; j + LANES <= columns; j += LANES) {
+            __m256d product[TOGETHER];
+            UNROLL for (int k = 0; k < TOGETHER; k++) product[k] = _mm256_cvtps_pd(_mm_loadu_ps(row + k * stride + j));
+            UNROLL for (int half = TOGETHER / 2; half > 0; half /= 2) UNROLL for (int k = 0; k < half; k++)
+                product[k] *= product[k + half];
+            _mm256_storeu_pd(totals + j, _mm256_loadu_pd(totals + j) * product[0]);
+        }
+        for (; j < columns; j++)
+            for (int k = 0; k < TOGETHER; k++) totals[j] *= double(row[k * stride + j]);
+    }
+    for (; i < count; i++)
+        for (int64_t j = 0; j < columns; j++) totals[j] *= double(x[i * stride + j]);
+}
+#endif
+
 // The same for columns that are `step` apart.
 template <class Op, class T>
 void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_t step, typename Op::Total* totals) {

@@ -61,10 +61,20 @@ HOST_DEVICE double accepted(Uniforms& uniform, double a, double b, double center
     }
 }
 
+// e^-x for 0 <= x < LARGE_MEAN: the 64th power of what Taylor's series gives for x / 64
+HOST_DEVICE double power_of_less(double x) {
+    const double t = x * (-1.0 / 64);
+    double y = 1.0;
+    for (int k = 11; k > 0; k--) y = rounded_sum(t / k, y, 1.0);
+    for (int k = 0; k < 6; k++) y *= y;
+    return y;
+}
+
 HOST_DEVICE double poisson_count(double mean, Uniforms& uniform) {
-    if (mean < LARGE_MEAN) {  // how many exponential times of rate 1 fit into the mean
+    if (mean < LARGE_MEAN) {  // how many exponential times, -log(u), of rate 1 fit into the mean: u multiply
         double count = 0;
-        for (double time = -log_of(uniform.next()); time < mean; time -= log_of(uniform.next())) count++;
+        const double least = power_of_less(mean);
+        for (double product = uniform.next(); product > least; product *= uniform.next()) count++;
         return count;
     }
     const double b = rounded_sum(2.53, sqrt(mean), 0.931), a = rounded_sum(0.02483, b, -0.059), log_mean = log_of(mean);

@@ -77,7 +77,10 @@ HOST_DEVICE bool lcm(bool x, bool y) { return x & y; }
 // C says nothing of shifts by a negative number or by all bits: nothing remains but the sign.
 template <class T> HOST_DEVICE bool beyond(T y) { return (y < T(0)) | (y >= T(8 * sizeof(T))); }
 template <class T> HOST_DEVICE T left_shift(T x, T y) { return beyond(y) ? T(0) : T(uint64_t(x) << y); }
-template <class T> HOST_DEVICE T right_shift(T x, T y) { return beyond(y) ? T(x < T(0) ? -1 : 0) : T(x >> y); }
+template <class T> HOST_DEVICE T right_shift(T x, T y) {
+    const T all = T(8 * sizeof(T) - (T(-1) < T(0)));  // of uint8, which is shifted as an int
+    return T(x >> (beyond(y) ? all : y));
+}
 HOST_DEVICE bool left_shift(bool x, bool y) { return x & !y; }
 HOST_DEVICE bool right_shift(bool x, bool y) { return x & !y; }
 
@@ -109,6 +112,13 @@ template <class T> HOST_DEVICE T floor_divide(T x, T y) {
     T q = T(x / y);
     return (T(q * y) != x) & ((x < T(0)) != (y < T(0))) ? T(q - T(1)) : q;
 }
+
+template <class T> HOST_DEVICE T div_trunc(T x, T y) {
+    if (traps(y)) return T(T(0) - x);
+    return T(x / y);
+}
+HOST_DEVICE float div_trunc(float x, float y) { return trunc(x / y); }
+HOST_DEVICE double div_trunc(double x, double y) { return trunc(x / y); }
 
 // Of floating numbers: floor(x / y) itself would be one too large if x / y rounds up to an integer.
 template <class T> HOST_DEVICE T real_remainder(T y, T r) {

@@ -144,7 +144,7 @@ enum Rule {
 
 #define SPECIAL_PAIR_OPS(OP)                                                         \
     OP(zeta, REAL, formula::zeta(x, y))                                              \
-    OP(div_trunc, REAL, formula::trunc(x / y))                                       \
+    OP(div_trunc, DIVISION, formula::div_trunc(x, y))                                \
     OP(round_scaled, REAL, formula::round(x * y) / y)                                \
     OP(xlog1py, REAL, (x == T(0)) & (y == y) ? T(0) : x * formula::log1p(y))         \
     OP(chebyshev_polynomial_t, REAL, formula::chebyshev_polynomial_t(x, y))          \

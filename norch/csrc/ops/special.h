@@ -361,13 +361,17 @@ HOST_DEVICE float sinc(float x) {
 #define BINARY_OF_FLOAT(name) \
     SPECIAL float name(float x, float y) { return float(name(double(x), double(y))); }
 
+#define OSCILLATING(name) \
+    SPECIAL float name(float x) { return is_within(x, LARGEST_PHASE) ? name(Ordinary(x)) : float(name(double(x))); }
+
+OSCILLATING(bessel_j0)
+OSCILLATING(bessel_j1)
+OSCILLATING(bessel_y0)
+OSCILLATING(bessel_y1)
+OSCILLATING(spherical_bessel_j0)
+#undef OSCILLATING
 UNARY_OF_FLOAT(erfcx)
 UNARY_OF_FLOAT(log_ndtr)
-UNARY_OF_FLOAT(bessel_j0)
-UNARY_OF_FLOAT(bessel_j1)
-UNARY_OF_FLOAT(bessel_y0)
-UNARY_OF_FLOAT(bessel_y1)
-UNARY_OF_FLOAT(spherical_bessel_j0)
 UNARY_OF_FLOAT(airy_ai)
 BINARY_OF_FLOAT(zeta)
 #undef UNARY_OF_FLOAT

@@ -196,6 +196,96 @@ HOST_DEVICE float incomplete_gamma(Ordinary shape, Ordinary limit, bool upper) {
     return float(below == upper ? 1.0 - found : found);
 }
 
+// ---- Bessel functions --------------------------------------------------------------------------------------------
+
+// J0(x) and J1(x) / x up to 8, and what Y has beside 2 / pi (log(x) J(x) - 1 / x), of x^2 / 32 - 1
+HOST_DEVICE double j0_near(double t) {
+    return polynomial({0.045829664859813754, 0.9303012472958572, -0.6484692830871821, -0.8080888076696872,
+                        1.0383794611436883, -0.507468045847101, 0.14598884856785535, -0.028472718610877044,
+                        0.00405807898810883, -0.0004435459224433769, 3.8473200057927604e-05, -2.717749207626176e-06,
+                        1.595584886623164e-07, -7.91533375368561e-09, 3.3794624520643e-10, -1.2430166156640003e-11},
+                      t);
+}
+HOST_DEVICE double j1_near(double t) {
+    return polynomial({-0.05814382795599107, 0.08105866038589758, 0.15151665143806634, -0.2595948652859166,
+                        0.15858376432721896, -0.05474581821299503, 0.012456814392259903, -0.0020290394938667204,
+                        0.0002494945813696478, -2.4045750380319615e-05, 1.8684525891685077e-06,
+                        -1.1966856617233235e-07, 6.431200760749394e-09, -2.9580307437711144e-10,
+                        1.1655948480687432e-11},
+                      t);
+}
+HOST_DEVICE double y0_near(double t) {
+    return polynomial({-0.38225065445942497, -0.8284358903604587, 1.6470964788745432, 0.14412632369302453,
+                        -1.077547733821527, 0.6721770783431702, -0.21895747096229637, 0.046367047681363883,
+                        -0.007025741054992014, 0.000806158605989114, -7.279542368640505e-05, 5.321318774428052e-06,
+                        -3.218450385303195e-07, 1.6390898995460987e-08, -7.165821502826742e-10,
+                        2.6920542955933077e-11},
+                      t);
+}
+HOST_DEVICE double y1_near(double t) {
+    return polynomial({0.07075985882118005, -0.24337743079193114, 0.02336757172099348, 0.23507209206669755,
+                        -0.19639839859930203, 0.07854786922242538, -0.01962875683311711, 0.0034224907399185273,
+                        -0.00044381734344201836, 4.4674330127252e-05, -3.6010000225850992e-06, 2.3804930317310604e-07,
+                        -1.3153147370992129e-08, 6.169694909376002e-10, -2.4995314348224963e-11,
+                        8.758166378734063e-13},
+                      t);
+}
+// P and Q x / 8 of the expansions beyond (DLMF 10.17.3 and 4), of (8 / x)^2
+HOST_DEVICE double p0_far(double t) {
+    return polynomial({1.0, -0.0010986328124932216, 2.738088336416646e-05, -2.1839132224663715e-06,
+                        3.619758767812361e-07, -1.020564570797483e-07, 4.2546291790572966e-08, -2.220099170349574e-08,
+                        1.1738404575384732e-08, -5.095567444423025e-09, 1.4750393967466458e-09,
+                        -2.0391504603291065e-10},
+                      t);
+}
+HOST_DEVICE double p1_far(double t) {
+    return polynomial({1.0, 0.0018310546874928113, -3.5203992971025806e-05, 2.5809891297171923e-06,
+                        -4.102441117732622e-07, 1.1281774072269541e-07, -4.6292540376970764e-08,
+                        2.3923017346240325e-08, -1.2580302532198723e-08, 5.444932988370198e-09,
+                        -1.5735706702738963e-09, 2.1732281186744534e-10},
+                      t);
+}
+HOST_DEVICE double q0_far(double t) {
+    return polynomial({-0.015624999999999976, 0.0001430511474538575, -6.9307858402402855e-06, 8.238379757156372e-07,
+                        -1.8158032712012744e-07, 6.375387204287001e-08, -3.142366876079038e-08,
+                        1.8400068951657234e-08, -1.0435629789967938e-08, 4.716861679104599e-09,
+                        -1.3980983130749886e-09, 1.9611107072011976e-10},
+                      t);
+}
+HOST_DEVICE double q1_far(double t) {
+    return polynomial({0.04687499999999997, -0.0002002716064378206, 8.47096052798641e-06, -9.50582922063157e-07,
+                        2.0294684457276046e-07, -6.984201010520019e-08, 3.39793578734192e-08, -1.9739382005297028e-08,
+                        1.1145494643485827e-08, -5.0254196725244136e-09, 1.487484957986028e-09,
+                        -2.0847373494450512e-10},
+                      t);
+}
+
+// J(x), or the SECOND kind Y(x), for x from 0 to LARGEST_PHASE. As close to a zero as a float can be it has a float's
+// digits: nothing of these sums cancels much.
+const float LARGEST_PHASE = 1e3f;
+template <int ORDER, bool SECOND>
+HOST_DEVICE double bessel(double x) {
+    const double t = x * x * (1.0 / 32) - 1.0, first = ORDER ? x * j1_near(t) : j0_near(t);
+    const double rest = ORDER ? x * y1_near(t) : y0_near(t), over_pi = 0.63661977236758134308;
+    const double near = SECOND ? over_pi * (wide_log(x) * first - (ORDER ? 1.0 / x : 0.0)) + rest : first;
+    const double z = x < 8.0 ? 8.0 : x, u = 8.0 / z, v = u * u;
+    const double p = ORDER ? p1_far(v) : p0_far(v), q = u * (ORDER ? q1_far(v) : q0_far(v));
+    const double sine = sine_of(z, 0), cosine = sine_of(z, 1), sum = sine + cosine, difference = sine - cosine;
+    const double along = ORDER ? difference : sum, across = ORDER ? -sum : difference;  // of the phase, times sqrt(2)
+    const double far = (SECOND ? p * across + q * along : p * along - q * across) * ::sqrt(0.5 * over_pi / z);
+    return x < 8.0 ? near : far;
+}
+HOST_DEVICE float bessel_j0(Ordinary x) { return float(bessel<0, false>(size_of(x.value))); }
+HOST_DEVICE float bessel_j1(Ordinary x) {
+    return float(with_sign_of(x.value, 1.0) * bessel<1, false>(size_of(x.value)));
+}
+HOST_DEVICE float second_kind(float x, double y) { return x < 0.0f ? NAN : x == 0.0f ? -INFINITY : float(y); }
+HOST_DEVICE float bessel_y0(Ordinary x) { return second_kind(x.value, bessel<0, true>(size_of(x.value))); }
+HOST_DEVICE float bessel_y1(Ordinary x) { return second_kind(x.value, bessel<1, true>(size_of(x.value))); }
+HOST_DEVICE float spherical_bessel_j0(Ordinary x) {
+    return x.value == 0.0f ? 1.0f : float(sine_of(x.value, 0) / double(x.value));
+}
+
 // ---- Modified Bessel functions -----------------------------------------------------------------------------------
 
 // I0(x) and I1(x) / x up to 8, of the square

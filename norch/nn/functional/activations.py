@@ -193,6 +193,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     kind = input.dtype
     if kind is bool_:
         raise RuntimeError("hardtanh: expected numbers, got norch.bool")
+    if kind.is_floating_point and -65504 <= min_val <= max_val <= 65504:  # most often
+        return kernels.hardtanh(input, min_val, max_val, inplace=inplace)
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
     low, high = fitting(min_val, kind, "hardtanh"), fitting(max_val, kind, "hardtanh")

@@ -185,7 +185,8 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
     check_not_empty(name, batch)
     settings = taps.all_axes(), bool(ceil), bool(counts)
     if x.is_floating_point():
-        return as_given(kernels.avg_pool(batch, *settings, float(divisor or 0)), axes, x)
+        result = kernels.avg_pool(batch, *settings, float(divisor or 0))
+        return result if batch is x else as_given(result, axes, x)
     whole = batch.double()  # whose sums are exact up to 2^53; what they are divided by is a whole number, too
     numbers: Tensor | float = float(divisor or 0)
     if not divisor:
