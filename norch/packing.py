@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .forward_declarations import Tensor
 
 
-def address_of(data: object, kind: dtype | None, device: str | None) -> _C.Handle:
+def address_of(data: object, kind: dtype | None, device: str | int | None) -> _C.Handle:
     """The Handle of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
     if number == 0:
@@ -220,33 +220,33 @@ def _plain(data: Any) -> object:
 # ---- New tensors -------------------------------------------------------------------------------------------------
 
 
-def tensor_of(data: object, kind: dtype | None, device: str | None = "cpu") -> Tensor:
+def tensor_of(data: object, kind: dtype | None, device: str | int | None = "cpu") -> Tensor:
     """A new tensor with the elements of `data`; the dtype is inferred if `kind` is None."""
     return wrap(address_of(data, kind, device))
 
 
-def empty_of(sizes: tuple[bytes, int], kind: dtype, device: str | None) -> Tensor:
+def empty_of(sizes: tuple[bytes, int], kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of `packed` sizes whose elements are not set."""
     return wrap(lib.empty_tensor(*sizes, kind.number, _C.device_number(device)))
 
 
-def full_of(sizes: tuple[bytes, int], value: Operand, kind: dtype, device: str | None) -> Tensor:
+def full_of(sizes: tuple[bytes, int], value: Operand, kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of `packed` sizes with one value in every element."""
     if not isinstance(value, (int, float)):
         return empty_of(sizes, kind, device).fill_(value)
     return wrap(lib.full_tensor(*sizes, kind.number, _C.device_number(device), number(value)._ptr))
 
 
-def uninitialized(shape: Sequence[int], kind: dtype, device: str | None) -> Tensor:
+def uninitialized(shape: Sequence[int], kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of a shape whose elements are not set."""
     return empty_of((int64_array(shape), len(shape)), kind, device)
 
 
-def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str | None) -> Tensor:
+def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of a shape with one value in every element."""
     return full_of((int64_array(shape), len(shape)), value, kind, device)
 
 
-def counting(count: int, device: str | None) -> Tensor:
+def counting(count: int, device: str | int | None) -> Tensor:
     """0, 1, ... count - 1 as int64."""
     return wrap(lib.integer_arange_tensor(0, 1, count, int64.number, _C.device_number(device)))

@@ -120,11 +120,13 @@ class Tensor(
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
 
     @overload
-    def __init__(self, data: object = (), device: str | None = None, requires_grad: bool = False) -> None: ...
+    def __init__(self, data: object = (), device: str | int | None = None, requires_grad: bool = False) -> None: ...
     @overload
-    def __init__(self, *size: int, device: str | None = None, requires_grad: bool = False) -> None: ...
+    def __init__(self, *size: int, device: str | int | None = None, requires_grad: bool = False) -> None: ...
 
-    def __init__(self, data: Any = (), *args: Any, device: str | None = None, requires_grad: bool = False) -> None:
+    def __init__(
+        self, data: Any = (), *args: Any, device: str | int | None = None, requires_grad: bool = False
+    ) -> None:
         if self._made_as is not None:  # its `__new__` has made it
             return
         if (type(data) is not list and is_size(data)) or (args and not isinstance(args[0], (str, type(None)))):

@@ -312,10 +312,14 @@ def _destination(location: Location, device: str, storage: Storage | None = None
     """The device for what was saved from `device`."""
     if isinstance(location, dict):
         return location.get(device, device)
-    if callable(location) and not isinstance(location, str):
-        found = location(storage, device)
-        return device if found is None else found.device
-    return location or device
+    if location is None or isinstance(location, str):
+        return device if location is None else location
+    if not callable(location):
+        raise TypeError(
+            f"load: expected the name of a device, a dict or a function as map_location, got {shown(location)}"
+        )
+    found = location(storage, device)
+    return device if found is None else found.device
 
 
 def _placing(location: Location) -> Place:

@@ -7,7 +7,7 @@ from inspect import isdatadescriptor
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
-from ..arguments import cuda_name, destination, flags
+from ..arguments import cuda_place, destination, flags
 from ..autograd import no_grad
 from ..functions.creation import empty_like
 from ..given import given
@@ -386,7 +386,7 @@ class Module(Hookable, ModuleState):
     def to(
         self,
         *args: Tensor | str | DType | None,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         non_blocking: bool = False,
         memory_format: memory_format | None = None,
@@ -425,7 +425,7 @@ class Module(Hookable, ModuleState):
         kind = type_of(dst_type)[0]
         return self._apply(lambda tensor: tensor.to(kind))
 
-    def to_empty(self, *, device: str | None, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: str | int | None, recurse: bool = True) -> Self:
         """Move all parameters and buffers to a device, in place, without their values; returns self."""
         return self._apply(lambda tensor: empty_like(tensor, device=device), recurse)
 
@@ -449,9 +449,9 @@ class Module(Hookable, ModuleState):
         """Move all parameters and buffers to the CPU, in place; returns self."""
         return self.to("cpu")
 
-    def cuda(self, device: int | str = "cuda") -> Self:
+    def cuda(self, device: int | str | None = None) -> Self:
         """Move all parameters and buffers to a CUDA device, in place; returns self."""
-        return self.to(device=cuda_name(device))
+        return self.to(device=cuda_place(device))
 
     def share_memory(self) -> Self:
         """Move all parameters and buffers to memory that forked processes share; returns self."""

@@ -25,7 +25,7 @@ def sparse_coo_tensor(
     size: Sizes | None = None,
     *,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
@@ -45,7 +45,7 @@ def sparse_coo_tensor(
         size = indices
         indices, values = tensor_of([[]] * len(sizes_of((size,), "sparse_coo_tensor")), int64), tensor_of([], float32)
     elements: Tensor = values if hasattr(values, "_ptr") else tensor_of(values, None, device)
-    elements = elements.to(device or elements.device, None if dtype is None else check_dtype(dtype))
+    elements = elements.to(elements.device if device is None else device, None if dtype is None else check_dtype(dtype))
     places: Tensor = indices if hasattr(indices, "_ptr") else tensor_of(indices, None)
     if places.is_floating_point() and places.numel:
         raise RuntimeError(f"sparse_coo_tensor: expected indices of an integer dtype, got {places.dtype}")

@@ -186,7 +186,7 @@ class SparseTensor:
         """This tensor."""
         return self
 
-    def to(self, *args: Any, device: str | None = None, dtype: Any = None, **_: Any) -> SparseTensor:
+    def to(self, *args: Any, device: str | int | None = None, dtype: Any = None, **_: Any) -> SparseTensor:
         """This tensor in another dtype or on another device."""
         flags = [value for value in args if not isinstance(value, bool)]
         place, kind = destination(*flags, device=device, dtype=dtype)
@@ -201,7 +201,7 @@ class SparseTensor:
         """This tensor on the CPU."""
         return self.to("cpu")
 
-    def cuda(self, device: str | None = None) -> SparseTensor:
+    def cuda(self, device: str | int | None = None) -> SparseTensor:
         """This tensor on a CUDA device."""
         return self._with(self._elements.cuda(device), self._places.cuda(device))
 

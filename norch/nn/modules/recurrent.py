@@ -119,7 +119,7 @@ class RNNBase(Recurrent):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -317,7 +317,7 @@ class _Gated(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         settings = num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype
@@ -360,7 +360,7 @@ class RNN(_OfHidden):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         self._choose_kind(nonlinearity)
