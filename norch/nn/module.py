@@ -105,8 +105,14 @@ class Module(Hookable, ModuleState):
         if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
             cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
 
+    call_super_init = False  # whether `__init__` hands its arguments to the class that follows Module in a subclass
+
     @flags
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            few = f"takes 1 positional argument but {len(args) + 1} were given"
+            what = f"got an unexpected keyword argument '{next(iter(kwargs))}'" if kwargs else few
+            raise TypeError(f"{type(self).__name__}.__init__() {what}")
         own = self.__dict__
         for name in _REPLACEMENTS:
             if name in own:  # from a call before
@@ -115,6 +121,8 @@ class Module(Hookable, ModuleState):
                 own[name] = Registry(ref(self))
         own["_transient_buffers"] = set()
         self.training = True
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What calling the module computes; each subclass defines it. Raises NotImplementedError if one does not."""
