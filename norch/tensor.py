@@ -467,7 +467,9 @@ class Tensor(
         >>> norch.ones(5, 2, 3).matmul(norch.ones(3, 4)).shape
         norch.Size([5, 2, 4])
         """
-        return self @ check_tensor(other, "matmul")
+        if not isinstance(other, Tensor) and not getattr(other, "is_sparse", False):
+            check_tensor(other, "matmul")
+        return self @ other
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in ABSENT["Tensor"]]

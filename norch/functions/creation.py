@@ -10,6 +10,7 @@ from .._C import RangeError, ShapeError, device_number, lib, number
 from ..arguments import chosen, flag, place_of, plain_number, sizes_of, whole
 from ..operation import check_tensor, wrap
 from ..packing import inferred, tensor_of, uninitialized
+from ..sparse.coo import SparseTensor, dense_to_sparse
 from ..types import (
     DType,
     Operand,
@@ -23,6 +24,7 @@ from ..types import (
     order_of,
     preserve_format,
     shown,
+    sparse_coo,
     strided,
 )
 from .out import into
@@ -71,6 +73,9 @@ def made(
     """The result of the function `name`, with what its options ask for."""
     if out is layout is None and requires_grad is pin_memory is False:  # most often
         return result
+    if layout is sparse_coo and name in ("zeros", "empty") and out is None:
+        nothing: Any = dense_to_sparse(zeros(result.shape, dtype=result.dtype, device=result.device))
+        return leaf(nothing, requires_grad)
     if layout is not None and layout is not strided:
         raise TypeError(f"{name}: expected the layout norch.strided, got {shown(layout)}")
     return leaf(into(out, result, name), requires_grad, pin_memory)
@@ -231,6 +236,8 @@ def _like(
     input: Tensor, dtype: DType | None, device: str | int | None, order: memory_format | None, name: str
 ) -> Tensor:
     """A tensor whose values are not set, like another, unless dtype, device or memory format are given."""
+    if isinstance(input, SparseTensor) and name in ("zeros_like", "empty_like"):
+        return input.new_zeros(input.shape, dtype=dtype, device=device)
     kind = check_tensor(input, name).dtype if dtype is None else check_dtype(dtype)
     place = input.device if device is None else device
     if order is None or order is preserve_format:
@@ -242,7 +249,9 @@ def _filled_like(
     input: Tensor, value: Operand, dtype: DType | None, device: str | int | None, order: memory_format | None, name: str
 ) -> Tensor:
     if dtype is device is order is None and isinstance(value, (int, float)):
-        return wrap(lib.full_like_tensor(check_tensor(input, name)._ptr, number(value)._ptr))
+        if not isinstance(input, operation.Tensor):
+            return _like(input, dtype, device, order, name)
+        return wrap(lib.full_like_tensor(input._ptr, number(value)._ptr))
     return _like(input, dtype, device, order, name).fill_(value)
 
 

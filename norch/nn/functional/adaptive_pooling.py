@@ -210,7 +210,7 @@ def _fractional(
     batch, kernel = batch_of(name, axes, x), per_axis(kernel_size, axes, f"{name}: kernel_size")
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name}: output_size and output_ratio are None, expected one of them")
-    if output_size is None:
+    if output_size is None and output_ratio is not None:
         ratios = [output_ratio] * axes if isinstance(output_ratio, (int, float)) else list(output_ratio)
         if len(ratios) != axes or not all(0 < ratio < 1 for ratio in ratios):
             raise ValueError(f"{name}: output_ratio is {output_ratio}, expected a number between 0 and 1, or {axes}")
