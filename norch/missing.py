@@ -102,7 +102,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("grad", "use nn.grad"),
     ],
     "func": [
-        ("debug_unwrap functionalize", "norch runs the Python: it has no graph capture"),
+        ("debug_unwrap", "norch runs the Python: it has no graph capture"),
         ("make_functional make_functional_with_buffers combine_state_for_ensemble", "use functional_call"),
     ],
     "nn.init": [],
