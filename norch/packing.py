@@ -207,6 +207,8 @@ def _plain(data: Any) -> object:
     if isinstance(data, (list, tuple, int, float)):
         return data
     if hasattr(data, "tolist"):
+        if getattr(getattr(data, "dtype", None), "names", None):
+            raise TypeError(f"an array of records, {data.dtype}, is no tensor; take one of its fields")
         return data.tolist()
     if _is_sequence(data):
         return [data[i] for i in range(len(data))]

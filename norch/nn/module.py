@@ -143,6 +143,8 @@ class Module(Hookable, ModuleState):
         if isinstance(value, Parameter):
             self._register("_parameters", name, value)
         elif isinstance(value, Module):
+            if name in self._parameters:
+                self._check_replacement(name, value)
             self._register("_modules", name, value)
         elif type(value) in (Buffer, UninitializedBuffer):
             self.register_buffer(name, value, value.persistent)

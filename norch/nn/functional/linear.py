@@ -31,7 +31,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """The same in tensor operations; columns too, and integers."""
-    check_tensors("linear", *(t for t in (x, weight, bias) if t is not None and not isinstance(t, SparseTensor)))
+    given = (x, weight) if bias is None else (x, weight, bias)
+    check_tensors("linear", *(t for t in given if not isinstance(t, SparseTensor)))
     if weight.ndim not in (1, 2):
         raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in] or [in]")
     inputs = weight.shape[-1]
