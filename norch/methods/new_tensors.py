@@ -35,7 +35,7 @@ class NewTensorMethods:
         tensor([0, 0])
         """
         shape = packed(sizes if size is None else chosen(sizes, size, "new_zeros", "size"), "new_zeros")
-        result = full_of(shape, 0, self._kind(dtype), self._place(device))
+        result = full_of(shape, 0, self._kind(dtype), self.device if device is None else device)
         return made(result, "new_zeros", requires_grad, pin_memory, layout)
 
     def new_ones(
@@ -54,7 +54,7 @@ class NewTensorMethods:
         tensor([1, 1])
         """
         shape = packed(sizes if size is None else chosen(sizes, size, "new_ones", "size"), "new_ones")
-        result = full_of(shape, 1, self._kind(dtype), self._place(device))
+        result = full_of(shape, 1, self._kind(dtype), self.device if device is None else device)
         return made(result, "new_ones", requires_grad, pin_memory, layout)
 
     def new_empty(
@@ -73,7 +73,7 @@ class NewTensorMethods:
         norch.Size([2, 3])
         """
         shape = packed(sizes if size is None else chosen(sizes, size, "new_empty", "size"), "new_empty")
-        result = empty_of(shape, self._kind(dtype), self._place(device))
+        result = empty_of(shape, self._kind(dtype), self.device if device is None else device)
         return made(result, "new_empty", requires_grad, pin_memory, layout)
 
     def new_full(
@@ -91,7 +91,9 @@ class NewTensorMethods:
         >>> norch.ones(1, dtype=norch.int64).new_full([2], 7)
         tensor([7, 7])
         """
-        return full(size, fill_value, self._kind(dtype), self._place(device), requires_grad, layout=layout)
+        return full(
+            size, fill_value, self._kind(dtype), self.device if device is None else device, requires_grad, layout=layout
+        )
 
     def new_empty_strided(
         self: Tensor,
@@ -108,7 +110,7 @@ class NewTensorMethods:
         >>> norch.ones(1).new_empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
         """
-        kind, place = self._kind(dtype), self._place(device)
+        kind, place = self._kind(dtype), self.device if device is None else device
         return empty_strided(size, stride, dtype=kind, device=place, requires_grad=requires_grad, layout=layout)
 
     def new_tensor(
@@ -127,10 +129,7 @@ class NewTensorMethods:
         >>> norch.tensor([5]).new_tensor([1.9, 2.0])
         tensor([1, 2])
         """
-        return tensor(data, self._kind(dtype), self._place(device), requires_grad)
+        return tensor(data, self._kind(dtype), self.device if device is None else device, requires_grad)
 
     def _kind(self: Tensor, kind: DType | None) -> dtype:
         return self.dtype if kind is None else check_dtype(kind)
-
-    def _place(self: Tensor, place: str | int | None) -> str | int:
-        return self.device if place is None else place

@@ -98,6 +98,7 @@ KNOWN = [
     ("AttributeError", "super", r"Module.__init__\(\) has not run", "torch's own type there"),
     ("state", r"^z\.sum", "^y was", "the example itself writes to y, in the statement"),
     ("MemoryError without a word", "", r"(arguments|optimizer)\.py", "Python's own error: a list of so many"),
+    ("accepted", "distributions", "Overflow when unpacking", "a number of a distribution is a float"),
     ("accepted", "Future", "Overflow when unpacking", "an option without effect"),
     (
         "IndexError by accident",
