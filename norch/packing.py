@@ -7,7 +7,7 @@ import functools
 import math
 import struct
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence, cast
 
 from . import _C, operation
 from ._C import RangeError, int64_array, lib, number, raise_error
@@ -179,16 +179,17 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
 
 
 def _from_buffer(data: Any) -> Tensor | None:
-    """The tensor of an object with a buffer (a NumPy array, array.array, memoryview) or `__array__`, else None."""
+    """The tensor of an object with a buffer (a NumPy array, a memoryview), DLPack or `__array__`, else None."""
     try:
         buffer = memoryview(data)
     except (TypeError, BufferError):
+        if hasattr(data, "__dlpack__"):  # a tensor of another library; None if it does not share its memory
+            return cast("Tensor | None", operation.Tensor._over(data))
         if not hasattr(data, "__array__") or hasattr(data, "dtype"):
             return None
         return _from_buffer(data.__array__())
     except ValueError:  # a dtype that buffers cannot name, such as the bfloat16 of ml_dtypes
-        over: Tensor | None = operation.Tensor._over(data)
-        return over
+        return cast("Tensor | None", operation.Tensor._over(data))
     code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(
         buffer.format, buffer.format
     )

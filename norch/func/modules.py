@@ -8,6 +8,7 @@ from ..functions.joining import stack
 from ..nn.module import Module
 from ..operation import check_kind
 from ..tensor import Tensor
+from ..types import shown
 
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -45,5 +46,5 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     tensor([1.])
     """
     if remove not in ("mutations", "mutations_and_views"):
-        raise RuntimeError(f"functionalize: remove is {remove!r}, expected 'mutations' or 'mutations_and_views'")
+        raise RuntimeError(f"functionalize: remove is {shown(remove)}, expected 'mutations' or 'mutations_and_views'")
     return func

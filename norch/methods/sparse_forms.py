@@ -40,8 +40,9 @@ class SparseFormMethods:
     to_sparse_coo = to_sparse
 
     def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
-        """The elements at the places that a sparse tensor of this shape holds, in this dtype. Raises ShapeError for
-        another shape.
+        """The elements at the places that a sparse tensor of this shape holds, in this dtype.
+
+        Raises ShapeError for another shape, TypeError for a mask that is not sparse.
 
         >>> norch.tensor([[1.0, 2.0], [3.0, 4.0]]).sparse_mask(norch.eye(2).to_sparse()).values()
         tensor([1., 4.])

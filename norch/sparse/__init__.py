@@ -187,7 +187,7 @@ def spmm(input: Any, mat2: Any) -> Any:
 def smm(input: SparseTensor, mat: Tensor) -> SparseTensor:
     """The product [m, n] of a sparse matrix [m, k] and a dense one [k, n], of one dtype, as a sparse tensor.
 
-    Raises ShapeError if the shapes do not chain, RuntimeError for two dtypes.
+    Raises ShapeError if the shapes do not chain, RuntimeError for two dtypes, TypeError for an input that is dense.
 
     >>> norch.smm(norch.eye(2).to_sparse(), norch.tensor([[0.0], [2.0]])).values()
     tensor([2.])
@@ -198,7 +198,8 @@ def smm(input: SparseTensor, mat: Tensor) -> SparseTensor:
 def hspmm(mat1: SparseTensor, mat2: Tensor) -> SparseTensor:
     """The product [m, n] of a sparse matrix [m, k] and a dense one [k, n], of one dtype: its rows that are not 0.
 
-    They are the values [rows, n] of a tensor with one sparse dimension. Errors as for `norch.smm`.
+    They are the values [rows, n] of a tensor with one sparse dimension. Raises TypeError for a mat1 that is not sparse,
+    and otherwise as `norch.smm`.
 
     >>> norch.hspmm(norch.eye(2).to_sparse(), norch.tensor([[0.0], [2.0]])).values()
     tensor([[2.]])

@@ -361,6 +361,7 @@ class SparseTensor(Parts):
         return self.div(other)
 
     def __floordiv__(self, other: Any) -> Any:
+        """x / other, rounded down, for a number."""
         return self.div(other, rounding_mode="floor")
 
     def div(self, other: Any, *, rounding_mode: str | None = None) -> Any:
