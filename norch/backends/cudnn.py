@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..arguments import flags as _checked
 from ..guards import Guard as _Guard
 
 enabled = False
@@ -42,6 +43,7 @@ def is_acceptable(tensor: object) -> bool:
     return False
 
 
+@_checked
 def flags(
     enabled: bool = False,
     benchmark: bool = False,

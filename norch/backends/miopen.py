@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from ..arguments import flags as _checked
 from ..guards import Guard as _Guard
 
 immediate = False
 
 
+@_checked
 def flags(immediate: bool = False) -> _Guard:
     """Another setting in a `with` block.
 

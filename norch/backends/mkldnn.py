@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..arguments import flags as _checked
 from ..guards import Guard as _Guard
 
 enabled = False
@@ -21,6 +22,7 @@ def is_available() -> bool:
     return False
 
 
+@_checked
 def flags(
     enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True, fp32_precision: str = "none"
 ) -> _Guard:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..arguments import flags as _checked
 from ..guards import Guard as _Guard
 
 _enabled = False
@@ -18,6 +19,7 @@ def is_available() -> bool:
     return False
 
 
+@_checked
 def flags(enabled: bool = False) -> _Guard:
     """A `with` block that changes nothing.
 

@@ -9,7 +9,7 @@ from ..arguments import axis_of, flags, sizes_of
 from ..autograd.derivatives.joining import stack
 from ..operation import check_kind, check_tensor
 from ..packing import counting, tensor_of
-from ..types import DType, Sizes, check_dtype, float32, float64, int64
+from ..types import DType, Sizes, check_dtype, float32, float64, int64, shown, sparse_coo
 from .coo import SparseTensor, added_product, with_dims
 
 if TYPE_CHECKING:
@@ -231,6 +231,8 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sizes, layout: Any = None
     tensor([[1, 4],
             [0, 2]])
     """
+    if layout is not None and layout is not sparse_coo:
+        raise TypeError(f"spdiags: expected the layout norch.sparse_coo, got {shown(layout)}")
     rows, which = check_tensor(diagonals, "spdiags"), check_tensor(offsets, "spdiags")
     rows, which = rows.reshape(-1, rows.shape[-1] if rows.ndim else 1), which.reshape(-1)
     size = sizes_of((shape,), "spdiags")

@@ -310,7 +310,8 @@ class SparseTensor(Parts):
 
     def bmm(self, mat2: Any) -> Tensor:
         """The products of a batch of sparse matrices with a batch of dense ones. Raises ShapeError for other shapes."""
-        if self.ndim != 3 or self.dense_dim() or check_tensor(mat2, "bmm").ndim != 3 or len(self) != len(mat2):
+        check_tensor(mat2, "bmm")
+        if self.ndim != 3 or self.dense_dim() or mat2.ndim != 3 or len(self) != len(mat2):
             raise ShapeError(
                 f"bmm: a sparse tensor of shape {list(self.shape)} and one of {list(mat2.shape)} do not fit"
             )
@@ -318,7 +319,7 @@ class SparseTensor(Parts):
 
     def sspaddmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> SparseTensor:
         """beta * x + alpha * (mat1 @ mat2) for a sparse mat1, as a sparse tensor."""
-        return self * beta + mat1.smm(mat2) * alpha
+        return self * beta + check_kind(mat1, SparseTensor, "sspaddmm").smm(mat2) * alpha
 
     def mv(self, other: Any) -> Any:
         """The product with a dense vector. Raises ShapeError for a matrix."""
@@ -396,7 +397,7 @@ class SparseTensor(Parts):
 
     def add(self, other: Any, *, alpha: Any = 1) -> Any:
         """x + alpha * other: sparse for a sparse tensor, dense for a dense one."""
-        return self + other * alpha
+        return self + _tensor(other, "add") * alpha
 
     def __sub__(self, other: Any) -> Any:
         """x - other: sparse for a sparse tensor, dense for a dense one."""
@@ -407,7 +408,7 @@ class SparseTensor(Parts):
 
     def sub(self, other: Any, *, alpha: Any = 1) -> Any:
         """x - alpha * other: sparse for a sparse tensor, dense for a dense one."""
-        return self - other * alpha
+        return self - _tensor(other, "sub") * alpha
 
     subtract = sub
 
@@ -419,6 +420,10 @@ def with_dims(x: Any, rank: int, name: str) -> Any:
     if x.ndim != rank:
         raise ShapeError(f"{name}: expected a {'matrix' if rank == 2 else 'vector'}, got shape {list(x.shape)}")
     return x
+
+
+def _tensor(x: Any, name: str) -> Any:
+    return x if isinstance(x, SparseTensor) else check_tensor(x, name)
 
 
 def added_product(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:

@@ -204,6 +204,10 @@ REFUSED = {
     "too many elements for a truth": lambda t, x: bool(x),
     "an order that is none": lambda t, x: x.permute(0, 0),
     "a slice": lambda t, x: x[:, 1:],
+    "a tuple for a sparse factor": lambda t, x: x.sspaddmm((1,), dense(t, 3, 2)),
+    "a list for a batch": lambda t, x: x.bmm([1]),
+    "a number for a layout": lambda t, x: t.sparse.spdiags(dense(t, 2, 3), t.tensor([0, 1]), (3, 3), 5),
+    "a tuple to add": lambda t, x: x.add((1,), alpha=3),
     "a batch of another size": lambda t, x: t.stack([x, x]).bmm(dense(t, 3, 3, 2)),
 }
 

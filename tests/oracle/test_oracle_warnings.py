@@ -74,3 +74,6 @@ def test_flags_of_backends(name):
     assert {each: getattr(ours, each, None) for each in settings} == settings
     with pytest.raises(TypeError):
         ours.flags(unknown=True)
+    if "enabled" in settings and name != "opt_einsum":
+        with pytest.raises(TypeError, match="expected True or False"):
+            ours.flags(enabled="no")
