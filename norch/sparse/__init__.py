@@ -184,7 +184,7 @@ def spmm(input: Any, mat2: Any) -> Any:
     return mm(input, mat2)
 
 
-def smm(input: SparseTensor, mat: Tensor) -> SparseTensor:
+def smm(input: SparseTensor, mat2: Tensor) -> SparseTensor:
     """The product [m, n] of a sparse matrix [m, k] and a dense one [k, n], of one dtype, as a sparse tensor.
 
     Raises ShapeError if the shapes do not chain, RuntimeError for two dtypes, TypeError for an input that is dense.
@@ -192,7 +192,7 @@ def smm(input: SparseTensor, mat: Tensor) -> SparseTensor:
     >>> norch.smm(norch.eye(2).to_sparse(), norch.tensor([[0.0], [2.0]])).values()
     tensor([2.])
     """
-    return check_kind(input, SparseTensor, "smm").smm(mat)
+    return check_kind(input, SparseTensor, "smm").smm(mat2)
 
 
 def hspmm(mat1: SparseTensor, mat2: Tensor) -> SparseTensor:

@@ -138,6 +138,9 @@ def test_reassigning_replaces_and_none_and_del_remove():
 def test_an_attribute_that_changes_its_kind_is_listed_once():
     model = nn.Module()
     model.x = nn.Parameter([1.0])
+    with pytest.raises(TypeError, match="x was given an Identity, expected a Parameter"):
+        model.x = nn.Identity()
+    del model.x
     model.x = nn.Identity()
     assert list(model.parameters()) == [] and [name for name, _ in model.named_children()] == ["x"]
     model.x = nn.Parameter([1.0])
