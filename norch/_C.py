@@ -276,14 +276,25 @@ default = _Default()
 def device_number(device: Any) -> int:
     """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2; None is the default device. Raises for others.
 
+    An integer is the index of a CUDA device.
     "meta", where PyTorch's tensors have no memory, is the CPU: models are made there to be filled later.
     """
     if device is None:
         return default.device
     if not isinstance(device, str):
-        sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
-        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {shown(device)}{sizes}')
+        if isinstance(device, bool) or not isinstance(device, int):
+            raise TypeError(f'expected a device such as "cpu", "cuda:0" or 0, got {shown(device)}')
+        device = accelerator(device)
     return _number_of(device)
+
+
+def accelerator(index: int) -> str:
+    """The name of the CUDA device of this index. Raises RuntimeError if it is negative, or if there is no device."""
+    if index < 0:
+        raise RuntimeError(f"the index of a device must not be negative, got {index}")
+    if not lib.device_count():
+        raise RuntimeError(f"cuda:{index} is not available: {lib.why_no_cuda().decode()}")
+    return f"cuda:{index}"
 
 
 @functools.lru_cache(256)

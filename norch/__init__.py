@@ -63,7 +63,7 @@ from .methods.dlpack import from_dlpack
 from .methods.interop import as_tensor, asarray, from_numpy, frombuffer
 from .methods.storage import Storage
 from .missing import missing as _absent
-from .sparse import sparse_coo_tensor, spmm
+from .sparse import hspmm, smm, sparse_coo_tensor, spmm, sspaddmm
 from .tensor_types import (
     BFloat16Tensor,
     BoolTensor,
@@ -144,7 +144,7 @@ __all__ = [
     "memory_format", "memory_reserved", "nan", "newaxis", "nn", "no_grad", "onnx", "optim", "pi", "preserve_format",
     "set_autocast_cache_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_default_device",
     "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions", "short", "sparse",
-    "sparse_coo", "sparse_coo_tensor", "special", "spmm", "strided", "uint8", "utils",
+    "sparse_coo", "sparse_coo_tensor", "special", "spmm", "sspaddmm", "hspmm", "smm", "strided", "uint8", "utils",
 ]
 # fmt: on
 for _room in [

@@ -272,15 +272,19 @@ def broadcast_shapes(*shapes: Any, name: str = "broadcast_shapes") -> list[int]:
     return result
 
 
-def cuda_name(device: Any) -> Any:
-    """The name of a CUDA device that is given by its index; anything else as it is."""
-    return f"cuda:{device}" if isinstance(device, int) and not isinstance(device, bool) else device
+def cuda_place(device: Any) -> Any:
+    """The CUDA device that an argument of `cuda` names: the first one if it is None."""
+    if device is not None and device_number(device) == 0:
+        raise RuntimeError(f"cuda: expected a CUDA device, got {shown(device)}")
+    return "cuda" if device is None else device
 
 
-def destination(*args: Any, device: str | None = None, dtype: Any = None) -> tuple[str | None, dtype | None]:
+def destination(
+    *args: Any, device: str | int | None = None, dtype: Any = None
+) -> tuple[str | int | None, dtype | None]:
     """The device and dtype that the arguments of `to` name; None for what they leave as it is."""
     for value in args:
-        if isinstance(value, str) and device is None:
+        if device is None and (isinstance(value, str) or (type(value) is int and value is args[0])):
             device = value
         elif isinstance(value, operation.Tensor):
             device, dtype = value.device, value.dtype

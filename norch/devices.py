@@ -14,8 +14,9 @@ class device(str, GuardMethods):
     """The name of a device, with its parts: `type` ("cpu" or "cuda") and `index` (None if the name has none).
 
     `device("cuda", 1)`, `device("cuda:1")`, and `device(1)` are the same. A device is a string, so it equals its name,
-    and wherever a device is expected a plain name does too. In a `with` block, new tensors live on it. Raises
-    RuntimeError for an unknown name, TypeError for anything else; the device itself may be missing.
+    and wherever a device is expected a plain name does too, and an index. In a `with` block, new tensors live on it.
+    Raises RuntimeError for an unknown name, and for an index alone if there is no CUDA device; TypeError for anything
+    else. A device that is named may be missing.
 
     >>> norch.device("cuda", 1)
     device(type='cuda', index=1)
@@ -29,7 +30,7 @@ class device(str, GuardMethods):
 
     def __new__(cls, type: str | int, index: int | None = None) -> device:
         if isinstance(type, int) and not isinstance(type, bool):
-            index, type = type, "cuda"
+            type = _C.accelerator(type)
         if index is not None and not isinstance(type, str):
             raise TypeError(f"device: expected the name of a kind of device with the index {index}, got {shown(type)}")
         if index is not None and (isinstance(index, bool) or not isinstance(index, int)):

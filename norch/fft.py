@@ -58,7 +58,7 @@ def fftfreq(
     out: Tensor | None = None,
     dtype: DType | None = None,
     layout: Layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The frequencies of a transform of n samples `d` apart, in its order: 0, 1, ... and the negative ones, / (n d).
@@ -81,7 +81,7 @@ def rfftfreq(
     out: Tensor | None = None,
     dtype: DType | None = None,
     layout: Layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The frequencies of a transform of n real samples, none negative: a vector [n // 2 + 1]; else as `fftfreq`.
@@ -108,7 +108,7 @@ def _frequencies(
     d: float,
     out: Tensor | None,
     dtype: DType | None,
-    device: str | None,
+    device: str | int | None,
     requires_grad: bool,
 ) -> Tensor:
     if dtype is None:

@@ -137,7 +137,10 @@ def _signature_of(fn: Any) -> inspect.Signature:
 
 
 def _names(devices: str | Iterable[str]) -> list[str]:
-    return [devices.lower()] if isinstance(devices, str) else [kind.lower() for kind in devices]
+    return [
+        check_kind(kind, str, "a kind of device").lower()
+        for kind in ([devices] if isinstance(devices, str) else devices)
+    ]
 
 
 def _found(op: object) -> CustomOpDef:
@@ -276,7 +279,9 @@ class Library:
     """
 
     def __init__(self, ns: str, kind: str = "DEF", dispatch_key: str = "") -> None:
-        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        if kind not in ("DEF", "IMPL", "FRAGMENT"):
+            raise ValueError(f"Library: kind is {shown(kind)}, expected 'DEF', 'IMPL' or 'FRAGMENT'")
+        self.ns, self.kind, self.dispatch_key = check_kind(ns, str, "Library"), kind, dispatch_key
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: object = ()) -> str:
         """An operation of the name before the parenthesis; returns the name."""

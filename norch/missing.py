@@ -23,8 +23,8 @@ COMPLEX = "norch has no complex dtypes"
 _TABLE: dict[str, list[tuple[str, str]]] = {
     "": [
         (
-            "hspmm saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
-            "sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor sspaddmm",
+            "saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
+            "sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor",
             "norch has sparse tensors in COO layout only",
         ),
         (
@@ -50,7 +50,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("lstsq", "use norch.linalg.lstsq"),
         ("matrix_rank", "use norch.linalg.matrix_rank"),
         ("solve", "use norch.linalg.solve"),
-        ("resize_as_sparse_", "use reshape, or new_empty and copy_"),
         (
             "AVG ArgumentSpec BenchmarkConfig BenchmarkExecutionStats BufferDict CallStack CompleteArgumentSpec "
             "ConcreteModuleTypeBuilder DeepCopyMemoTable DeserializationStorageContext DisableTorchFunction "
@@ -59,7 +58,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "OperatorInfo ParameterDict SUM SerializationStorageContext "
             "StorageBase ThroughputBenchmark _mkldnn compiled_with_cxx11_abi "
             "dsmm embedding_renorm_ from_file hash_tensor hsmm is_vulkan_available "
-            "mtia norm_except_dim package segment_reduce slice_inverse smm",
+            "mtia norm_except_dim package segment_reduce slice_inverse",
             "",
         ),
     ],
@@ -72,8 +71,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
         ("istft stft", COMPLEX),
         (
-            "ccol_indices col_indices crow_indices row_indices sspaddmm to_sparse_bsc to_sparse_bsr to_sparse_csc "
-            "to_sparse_csr",
+            "ccol_indices col_indices crow_indices row_indices to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr",
             "norch has sparse tensors in COO layout only",
         ),
         ("reinforce", "record with autograd as always"),
@@ -85,7 +83,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("resize resize_as resize_as_sparse_", "use reshape, or new_empty and copy_"),
         (
             "const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia "
-            "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ storage_type to_mkldnn xpu",
+            "slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type to_mkldnn xpu",
             "",
         ),
     ],
@@ -104,7 +102,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("grad", "use nn.grad"),
     ],
     "func": [
-        ("debug_unwrap functionalize", "norch runs the Python: it has no graph capture"),
+        ("debug_unwrap", "norch runs the Python: it has no graph capture"),
         ("make_functional make_functional_with_buffers combine_state_for_ensemble", "use functional_call"),
     ],
     "nn.init": [],

@@ -140,6 +140,8 @@ def check_operand(value: Any, name: str) -> Any:
         return number(value)
     found = operand(value)
     if found is NotImplemented:
+        if getattr(value, "is_sparse", False) is True and name in ("add", "sub", "add_", "sub_", "mul_"):
+            return value.to_dense()
         raise TypeError(f"{name}: expected a Tensor or a number, got {type_name(value)}")
     return found
 

@@ -7,7 +7,7 @@ import functools
 import math
 import struct
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence, cast
 
 from . import _C, operation
 from ._C import RangeError, int64_array, lib, number, raise_error
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .forward_declarations import Tensor
 
 
-def address_of(data: object, kind: dtype | None, device: str | None) -> _C.Handle:
+def address_of(data: object, kind: dtype | None, device: str | int | None) -> _C.Handle:
     """The Handle of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
     if number == 0:
@@ -179,16 +179,17 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
 
 
 def _from_buffer(data: Any) -> Tensor | None:
-    """The tensor of an object with a buffer (a NumPy array, array.array, memoryview) or `__array__`, else None."""
+    """The tensor of an object with a buffer (a NumPy array, a memoryview), DLPack or `__array__`, else None."""
     try:
         buffer = memoryview(data)
     except (TypeError, BufferError):
+        if hasattr(data, "__dlpack__"):  # a tensor of another library; None if it does not share its memory
+            return cast("Tensor | None", operation.Tensor._over(data))
         if not hasattr(data, "__array__") or hasattr(data, "dtype"):
             return None
         return _from_buffer(data.__array__())
     except ValueError:  # a dtype that buffers cannot name, such as the bfloat16 of ml_dtypes
-        over: Tensor | None = operation.Tensor._over(data)
-        return over
+        return cast("Tensor | None", operation.Tensor._over(data))
     code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(
         buffer.format, buffer.format
     )
@@ -207,6 +208,8 @@ def _plain(data: Any) -> object:
     if isinstance(data, (list, tuple, int, float)):
         return data
     if hasattr(data, "tolist"):
+        if getattr(getattr(data, "dtype", None), "names", None):
+            raise TypeError(f"an array of records, {data.dtype}, is no tensor; take one of its fields")
         return data.tolist()
     if _is_sequence(data):
         return [data[i] for i in range(len(data))]
@@ -220,33 +223,33 @@ def _plain(data: Any) -> object:
 # ---- New tensors -------------------------------------------------------------------------------------------------
 
 
-def tensor_of(data: object, kind: dtype | None, device: str | None = "cpu") -> Tensor:
+def tensor_of(data: object, kind: dtype | None, device: str | int | None = "cpu") -> Tensor:
     """A new tensor with the elements of `data`; the dtype is inferred if `kind` is None."""
     return wrap(address_of(data, kind, device))
 
 
-def empty_of(sizes: tuple[bytes, int], kind: dtype, device: str | None) -> Tensor:
+def empty_of(sizes: tuple[bytes, int], kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of `packed` sizes whose elements are not set."""
     return wrap(lib.empty_tensor(*sizes, kind.number, _C.device_number(device)))
 
 
-def full_of(sizes: tuple[bytes, int], value: Operand, kind: dtype, device: str | None) -> Tensor:
+def full_of(sizes: tuple[bytes, int], value: Operand, kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of `packed` sizes with one value in every element."""
     if not isinstance(value, (int, float)):
         return empty_of(sizes, kind, device).fill_(value)
     return wrap(lib.full_tensor(*sizes, kind.number, _C.device_number(device), number(value)._ptr))
 
 
-def uninitialized(shape: Sequence[int], kind: dtype, device: str | None) -> Tensor:
+def uninitialized(shape: Sequence[int], kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of a shape whose elements are not set."""
     return empty_of((int64_array(shape), len(shape)), kind, device)
 
 
-def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str | None) -> Tensor:
+def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str | int | None) -> Tensor:
     """A tensor of a shape with one value in every element."""
     return full_of((int64_array(shape), len(shape)), value, kind, device)
 
 
-def counting(count: int, device: str | None) -> Tensor:
+def counting(count: int, device: str | int | None) -> Tensor:
     """0, 1, ... count - 1 as int64."""
     return wrap(lib.integer_arange_tensor(0, 1, count, int64.number, _C.device_number(device)))

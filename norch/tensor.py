@@ -120,11 +120,13 @@ class Tensor(
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
 
     @overload
-    def __init__(self, data: object = (), device: str | None = None, requires_grad: bool = False) -> None: ...
+    def __init__(self, data: object = (), device: str | int | None = None, requires_grad: bool = False) -> None: ...
     @overload
-    def __init__(self, *size: int, device: str | None = None, requires_grad: bool = False) -> None: ...
+    def __init__(self, *size: int, device: str | int | None = None, requires_grad: bool = False) -> None: ...
 
-    def __init__(self, data: Any = (), *args: Any, device: str | None = None, requires_grad: bool = False) -> None:
+    def __init__(
+        self, data: Any = (), *args: Any, device: str | int | None = None, requires_grad: bool = False
+    ) -> None:
         if self._made_as is not None:  # its `__new__` has made it
             return
         if (type(data) is not list and is_size(data)) or (args and not isinstance(args[0], (str, type(None)))):
@@ -463,7 +465,9 @@ class Tensor(
         >>> norch.ones(5, 2, 3).matmul(norch.ones(3, 4)).shape
         norch.Size([5, 2, 4])
         """
-        return self @ check_tensor(other, "matmul")
+        if not isinstance(other, Tensor) and not getattr(other, "is_sparse", False):
+            check_tensor(other, "matmul")
+        return self @ other
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in ABSENT["Tensor"]]

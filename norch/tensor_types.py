@@ -63,11 +63,12 @@ class TensorType(type):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, operation.Tensor) and value.dtype is cls.dtype and value.is_cuda == cls.is_cuda
 
-    def __call__(cls, *args: Any, device: str | None = None) -> Tensor:
-        return legacy_tensor(args, cls.dtype, device or ("cuda" if cls.is_cuda else "cpu"), cls.__name__)
+    def __call__(cls, *args: Any, device: str | int | None = None) -> Tensor:
+        place = ("cuda" if cls.is_cuda else "cpu") if device is None else device
+        return legacy_tensor(args, cls.dtype, place, cls.__name__)
 
 
-def legacy_tensor(args: tuple[Any, ...], kind: dtype, device: str, name: str) -> Tensor:
+def legacy_tensor(args: tuple[Any, ...], kind: dtype, device: str | int, name: str) -> Tensor:
     """A tensor of sizes (one by one, or a Size), all zeros; or of data: a sequence, array or tensor."""
     if len(args) == 1 and not is_size(args[0]):
         if isinstance(args[0], (float, str)) or getattr(args[0], "shape", None) == ():

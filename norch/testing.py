@@ -146,7 +146,7 @@ def _description(name: str, a: Tensor, b: Tensor, close: Tensor, rtol: float, at
 def make_tensor(
     *shape: Any,
     dtype: dtype = float32,
-    device: str | None = None,
+    device: str | int | None = None,
     low: float | None = None,
     high: float | None = None,
     requires_grad: bool = False,

@@ -6,6 +6,7 @@ In a graph such an operation has a CustomBackward as its node (node.py), which c
 from __future__ import annotations
 
 import functools
+import inspect
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 from weakref import ref
@@ -66,10 +67,12 @@ class Function:
         raise NotImplementedError("this custom operation does not define setup_context(ctx, inputs, output)")
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Run `forward(ctx, *args)` and make its result part of the graph."""
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward(ctx, *args)` and make its result part of the graph; arguments by name are put in their order."""
         ctx = cls()
         sets_up = cls.setup_context is not Function.setup_context
+        if kwargs:
+            args = _in_order(cls.forward if sets_up else functools.partial(cls.forward, ctx), args, kwargs)
         if sets_up:  # which finds an argument that was left out among its inputs
             args = (*args, *_defaults_after(cls.forward, len(args)))
         ctx.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
@@ -118,6 +121,16 @@ class Function:
     def set_materialize_grads(self, value: bool) -> None:
         """In a `forward`: with False, backward gets None, not zeros, for a result without a gradient."""
         self.materialize_grads = bool(value)
+
+
+def _in_order(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a `forward`, of which some are given by name. Raises TypeError for other names."""
+    bound = inspect.signature(forward).bind(*args, **kwargs)
+    if bound.kwargs:  # behind one that is left out
+        bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(f"apply: {', '.join(bound.kwargs)} cannot be given by position, as forward gets its arguments")
+    return bound.args
 
 
 def _defaults_after(function: Any, given: int) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..arguments import flags as _checked
 from ..guards import Guard as _Guard
 
 enabled = False
@@ -12,6 +13,7 @@ benchmark_limit = 10
 deterministic = True
 allow_tf32 = False
 fp32_precision = "none"
+depthwise_kernel = "auto"
 
 
 def is_available() -> bool:
@@ -41,11 +43,20 @@ def is_acceptable(tensor: object) -> bool:
     return False
 
 
-def flags(**settings: object) -> _Guard:
-    """Other settings in a `with` block: `flags(enabled=False)`.
+@_checked
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+    fp32_precision: str = "none",
+    depthwise_kernel: str = "auto",
+) -> _Guard:
+    """Other settings in a `with` block.
 
     >>> with norch.backends.cudnn.flags(benchmark=True):
     ...     print(norch.backends.cudnn.benchmark)
     True
     """
-    return _Guard((sys.modules[__name__], settings))
+    return _Guard((sys.modules[__name__], dict(locals())))

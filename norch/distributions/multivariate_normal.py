@@ -96,13 +96,8 @@ class MultivariateNormal(Distribution):
         """The lower triangular L with covariance L L^T."""
         if "covariance_matrix" in self.__dict__:
             return cholesky(self.covariance_matrix)
-        return cholesky(self.covariance_matrix_of_precision())
-
-    def covariance_matrix_of_precision(self) -> Tensor:
-        """The inverse of the precision matrix."""
-        factor = cholesky(self.precision_matrix)
-        inverse = self._inverse(factor)
-        return inverse.transpose(-1, -2) @ inverse
+        upper = cholesky(self.precision_matrix.flip(-2, -1)).flip(-2, -1)  # times its transpose it is the precision
+        return self._inverse(upper.transpose(-2, -1))
 
     def _inverse(self, lower: Tensor) -> Tensor:
         n = lower.shape[-1]
@@ -112,15 +107,12 @@ class MultivariateNormal(Distribution):
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         """The covariances of the numbers of a vector."""
-        if "precision_matrix" in self.__dict__:
-            return self.covariance_matrix_of_precision()
         return self.scale_tril @ self.scale_tril.transpose(-1, -2)
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance matrix."""
-        inverse = self._inverse(self.scale_tril)
-        return inverse.transpose(-1, -2) @ inverse
+        return self.scale_tril.cholesky_inverse()
 
     mean = mode = property(lambda self: self.loc)
     variance = property(lambda self: self.scale_tril.pow(2).sum(-1).expand(self._extended_shape()))

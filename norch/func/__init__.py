@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from ..nn.utils.stateless import functional_call
 from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
-from .modules import stack_module_state
+from .modules import functionalize, stack_module_state
 from .vectorize import vmap
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
     "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 

@@ -13,11 +13,13 @@ from ..autograd.derivatives.views import VariableBackward
 from ..autograd.engine import grad as gradients
 from ..autograd.in_place import view
 from ..autograd.mode import enable_grad, is_grad_enabled
+from ..functions.generator import default_generator
 from ..functions.joining import stack
 from ..operation import edge
 from ..tensor import Tensor
 from ..types import shown
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+from .vectorize import check_chunks
 
 Function = Callable[..., Any]
 Tensors = list[Any]
@@ -97,11 +99,14 @@ def _called(func: Function, args: Any, kwargs: Any, has_aux: bool, name: str) ->
 
 def _chosen(args: tuple[Any, ...], argnums: Any, name: str) -> Any:
     """The arguments to differentiate by: one of them, or a tuple. Raises ValueError for a number out of range."""
-    for number in argnums if isinstance(argnums, tuple) else (argnums,):
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    for number in numbers:
         if isinstance(number, bool) or not isinstance(number, int):
             raise TypeError(f"{name}: argnums is {shown(argnums)}, expected an int or a tuple of them")
         if not -len(args) <= number < len(args):
             raise RuntimeError(f"{name}: argnums is {shown(argnums)}, but there are {len(args)} positional arguments")
+    if len({number % len(args) for number in numbers}) != max(len(numbers), 1):
+        raise RuntimeError(f"{name}: argnums is {shown(argnums)}, expected at least one, and none twice")
     return tuple(args[i] for i in argnums) if isinstance(argnums, tuple) else args[argnums]
 
 
@@ -194,8 +199,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     """(func(*primals), J t): the output, and the product of the Jacobian with tangents of the primals' form.
 
     v^T J is linear in v, and its derivative with respect to v is J: two passes backward make one forward. With
-    `has_aux`, (output, product, aux). `strict` changes nothing. Raises RuntimeError for what is
-    no tuple, and for tangents of another form.
+    `has_aux`, (output, product, aux). Raises RuntimeError for what is no tuple, for no primals and for tangents of
+    another form; if `strict`, for an output that does not depend on them.
 
     >>> norch.func.jvp(norch.sin, (norch.tensor(0.0),), (norch.tensor(2.0),))
     (tensor(0.), tensor(2.))
@@ -203,6 +208,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
         raise RuntimeError("jvp: expected primals and tangents as tuples, one element for each argument")
     vectors, form = tree_flatten(tangents)
+    if not tree_flatten(primals)[0]:
+        raise RuntimeError("jvp: expected at least one tensor among the primals")
     if form != tree_flatten(primals)[1]:
         raise RuntimeError(f"jvp: tangents have the form {form}, expected that of the primals")
     outer = is_grad_enabled()
@@ -211,6 +218,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         returned, aux = _called(func, values, {}, has_aux, "jvp")
         outputs, spec = _outputs(returned, "jvp")
         tracked = [y for y in outputs if y.requires_grad]
+        if strict and len(tracked) < len(outputs):
+            raise RuntimeError("jvp: an output does not depend on the primals, which `strict` asks for")
         weights = [y.detach().zeros_like().requires_grad_() for y in tracked]
         found = iter(_pulled_back(_pulled_back(tracked, variables, weights), weights, vectors))
         products = [next(found) if y.requires_grad else y.zeros_like() for y in outputs]
@@ -233,25 +242,42 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 # ---- Jacobians ------------------------------------------------------------------------------------------------------
 
 
-def jacrev(func: Function, argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False, **_: Any) -> Function:
+def jacrev(
+    func: Function,
+    argnums: int | tuple[int, ...] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Function:
     """The Jacobian of `func` as a function: for an output and an argument it has the shape [*output, *argument].
 
     Trees of outputs give trees of Jacobians, each of which has the form of the argument `argnums`. With `has_aux` the
-    new function returns (jacobian, aux). One pass backward for each number of the output.
+    new function returns (jacobian, aux). One pass backward for each number of the output. (`chunk_size` changes
+    nothing.) Raises RuntimeError for outputs that are not of floats.
 
     >>> norch.func.jacrev(lambda x: x * x)(norch.tensor([1.0, 3.0]))
     tensor([[2., 0.],
             [0., 6.]])
     """
 
+    check_chunks(chunk_size, "jacrev")
+    return _jacobian(func, argnums, has_aux, "jacrev")
+
+
+def _jacobian(func: Function, argnums: Any, has_aux: bool, name: str) -> Function:
+    """What `jacrev` and `jacfwd` return."""
+
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         outer = is_grad_enabled()
         with enable_grad():
-            chosen, variables = _variables(_chosen(args, argnums, "jacrev"), "jacrev")
-            returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "jacrev")
-            outputs, spec = _outputs(returned, "jacrev")
+            chosen, variables = _variables(_chosen(args, argnums, name), name)
+            returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, name)
+            outputs, spec = _outputs(returned, name)
             form = tree_flatten(chosen)[1]
             parts = [tree_unflatten(_jacobians(y, variables), form) for y in outputs]
+            if name == "jacfwd":
+                parts = [tree_map(lambda part, kind=y.dtype: part.to(kind), each) for each, y in zip(parts, outputs)]
         found = _released(tree_unflatten(parts, spec), variables, outer)
         return (found, tree_map(lambda x: x.detach() if isinstance(x, Tensor) else x, aux)) if has_aux else found
 
@@ -260,8 +286,10 @@ def jacrev(func: Function, argnums: int | tuple[int, ...] = 0, *, has_aux: bool 
 
 def _jacobians(output: Tensor, variables: Tensors) -> Tensors:
     """The derivatives of each number of the output with respect to each variable."""
-    if not (output.numel() and output.is_floating_point()):
-        return [(x if output.is_floating_point() else output).new_zeros(*output.shape, *x.shape) for x in variables]
+    if not output.is_floating_point():
+        raise RuntimeError(f"expected outputs of floats, got {output.dtype}")
+    if not output.numel():
+        return [x.new_zeros(*output.shape, *x.shape) for x in variables]
     rows = []
     for i in range(output.numel()):
         vector = output.detach().new_zeros(output.numel())
@@ -273,12 +301,22 @@ def _jacobians(output: Tensor, variables: Tensors) -> Tensors:
 def jacfwd(
     func: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """As `jacrev`, whose result it gives, and which it is: norch has no forward mode.
+    """As `jacrev`, whose result it gives, in the dtype of the output: norch has no forward mode.
+
+    Raises RuntimeError if `func` draws random numbers, unless `randomness` is "same" or "different".
 
     >>> norch.func.jacfwd(norch.sin)(norch.zeros(1))
     tensor([[1.]])
     """
-    return jacrev(func, argnums, has_aux=has_aux)
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        state = bytes(default_generator._state)
+        returned = func(*args, **kwargs)
+        if randomness == "error" and bytes(default_generator._state) != state:
+            raise RuntimeError("jacfwd: the function draws random numbers; pass randomness='different' or 'same'")
+        return returned
+
+    return _jacobian(watched, argnums, has_aux, "jacfwd")
 
 
 def hessian(func: Function, argnums: int | tuple[int, ...] = 0) -> Function:

@@ -1,13 +1,14 @@
-"""The parameters of several modules, stacked, for `vmap` over an ensemble."""
+"""The parameters of several modules, stacked, for `vmap` over an ensemble; and `functionalize`."""
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from ..functions.joining import stack
 from ..nn.module import Module
 from ..operation import check_kind
 from ..tensor import Tensor
+from ..types import shown
 
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -34,3 +35,16 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
     parameters = stacked([dict(model.named_parameters()) for model in models])
     made = {name: x.requires_grad_(trained[name]) for name, x in parameters.items()}
     return made, stacked([dict(model.named_buffers()) for model in models])
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """`func`, which computes the same: PyTorch takes writes and views out of what its compilers record of it.
+
+    Raises RuntimeError for a `remove` other than "mutations" and "mutations_and_views".
+
+    >>> norch.func.functionalize(lambda x: x.clone().add_(1))(norch.zeros(1))
+    tensor([1.])
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(f"functionalize: remove is {shown(remove)}, expected 'mutations' or 'mutations_and_views'")
+    return func

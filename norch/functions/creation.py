@@ -10,6 +10,7 @@ from .._C import RangeError, ShapeError, device_number, lib, number
 from ..arguments import chosen, flag, place_of, plain_number, sizes_of, whole
 from ..operation import check_tensor, wrap
 from ..packing import inferred, tensor_of, uninitialized
+from ..sparse.coo import SparseTensor, dense_to_sparse
 from ..types import (
     DType,
     Operand,
@@ -23,6 +24,7 @@ from ..types import (
     order_of,
     preserve_format,
     shown,
+    sparse_coo,
     strided,
 )
 from .out import into
@@ -71,6 +73,9 @@ def made(
     """The result of the function `name`, with what its options ask for."""
     if out is layout is None and requires_grad is pin_memory is False:  # most often
         return result
+    if layout is sparse_coo and name in ("zeros", "empty") and out is None:
+        nothing: Any = dense_to_sparse(zeros(result.shape, dtype=result.dtype, device=result.device))
+        return leaf(nothing, requires_grad)
     if layout is not None and layout is not strided:
         raise TypeError(f"{name}: expected the layout norch.strided, got {shown(layout)}")
     return leaf(into(out, result, name), requires_grad, pin_memory)
@@ -97,7 +102,7 @@ def floating(kind: DType | None, out: Tensor | None = None) -> dtype:
 def tensor(
     data: object,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     pin_memory: bool = False,
@@ -126,7 +131,7 @@ def empty(
     out: Tensor | None = None,
     dtype: DType | None = None,
     layout: layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format | None = None,
@@ -144,7 +149,9 @@ def empty(
     return made(result, "empty", requires_grad, pin_memory, layout, out)
 
 
-def in_format(shape: Sequence[int], kind: dtype, device: str | None, order: memory_format | None, name: str) -> Tensor:
+def in_format(
+    shape: Sequence[int], kind: dtype, device: str | int | None, order: memory_format | None, name: str
+) -> Tensor:
     """A tensor whose values are not set, that lies in memory as the memory format says."""
     axes = order_of(order, len(shape), name)
     if axes is None:
@@ -152,7 +159,7 @@ def in_format(shape: Sequence[int], kind: dtype, device: str | None, order: memo
     return permuted_empty(shape, axes, kind, device)
 
 
-def permuted_empty(shape: Sequence[int], order: Sequence[int], kind: dtype, device: str | None) -> Tensor:
+def permuted_empty(shape: Sequence[int], order: Sequence[int], kind: dtype, device: str | int | None) -> Tensor:
     """A tensor whose values are not set, and whose dimensions lie in memory in an order, the last one without gaps."""
     result = uninitialized([shape[axis] for axis in order], kind, device)
     return result.permute([list(order).index(axis) for axis in range(len(shape))]).detach()
@@ -162,7 +169,7 @@ def full(
     size: Sizes,
     fill_value: Operand,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     out: Tensor | None = None,
@@ -189,7 +196,7 @@ def zeros(
     out: Tensor | None = None,
     dtype: DType | None = None,
     layout: layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -211,7 +218,7 @@ def ones(
     out: Tensor | None = None,
     dtype: DType | None = None,
     layout: layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -225,26 +232,33 @@ def ones(
     return made(result, "ones", requires_grad, pin_memory, layout, out)
 
 
-def _like(input: Tensor, dtype: DType | None, device: str | None, order: memory_format | None, name: str) -> Tensor:
+def _like(
+    input: Tensor, dtype: DType | None, device: str | int | None, order: memory_format | None, name: str
+) -> Tensor:
     """A tensor whose values are not set, like another, unless dtype, device or memory format are given."""
+    if isinstance(input, SparseTensor) and name in ("zeros_like", "empty_like"):
+        return input.new_zeros(input.shape, dtype=dtype, device=device)
     kind = check_tensor(input, name).dtype if dtype is None else check_dtype(dtype)
+    place = input.device if device is None else device
     if order is None or order is preserve_format:
-        return wrap(lib.empty_like_tensor(input._ptr, kind.number, device_number(device or input.device)))
-    return in_format(input.shape, kind, device or input.device, order, name)
+        return wrap(lib.empty_like_tensor(input._ptr, kind.number, device_number(place)))
+    return in_format(input.shape, kind, place, order, name)
 
 
 def _filled_like(
-    input: Tensor, value: Operand, dtype: DType | None, device: str | None, order: memory_format | None, name: str
+    input: Tensor, value: Operand, dtype: DType | None, device: str | int | None, order: memory_format | None, name: str
 ) -> Tensor:
     if dtype is device is order is None and isinstance(value, (int, float)):
-        return wrap(lib.full_like_tensor(check_tensor(input, name)._ptr, number(value)._ptr))
+        if not isinstance(input, operation.Tensor):
+            return _like(input, dtype, device, order, name)
+        return wrap(lib.full_like_tensor(input._ptr, number(value)._ptr))
     return _like(input, dtype, device, order, name).fill_(value)
 
 
 def empty_like(
     input: Tensor,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     layout: layout | None = None,
@@ -265,7 +279,7 @@ def empty_like(
 def zeros_like(
     input: Tensor,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     layout: layout | None = None,
@@ -284,7 +298,7 @@ def zeros_like(
 def ones_like(
     input: Tensor,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     layout: layout | None = None,
@@ -304,7 +318,7 @@ def full_like(
     input: Tensor,
     fill_value: Operand,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     layout: layout | None = None,
@@ -328,7 +342,7 @@ def arange(
     end: Operand | None = None,
     step: Operand = 1,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     out: Tensor | None = None,
@@ -382,7 +396,7 @@ def range_(
     *,
     out: Tensor | None = None,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """start, start + step, ... up to `end`, which is included: a vector [n] of the default dtype.
@@ -422,7 +436,7 @@ def linspace(
     end: Operand,
     steps: int,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     out: Tensor | None = None,
@@ -443,7 +457,13 @@ def linspace(
 
 
 def evenly_spaced(
-    start: Operand, end: Operand, steps: SupportsIndex, kind: dtype, computed: dtype, device: str | None, name: str
+    start: Operand,
+    end: Operand,
+    steps: SupportsIndex,
+    kind: dtype,
+    computed: dtype,
+    device: str | int | None,
+    name: str,
 ) -> Tensor:
     """Evenly spaced numbers for a result of dtype `kind`, in the dtype `computed`."""
     count = whole(steps, name)
@@ -463,7 +483,7 @@ def eye(
     n: int,
     m: int | None = None,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     out: Tensor | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union, cast
 
 from .. import operation
 from .._C import ShapeError, int64_array, lib
@@ -14,6 +14,8 @@ from ..autograd.derivatives import joining as derivatives
 from ..autograd.in_place import wrap_view
 from ..operation import check_tensor, mode, own
 from ..packing import tensor_of
+from ..sparse.coo import SparseTensor
+from ..sparse.parts import joined as joined_sparse
 from ..types import Size, default, int64, promoted, shown
 from .creation import arange
 from .out import into
@@ -47,13 +49,16 @@ __all__ = [
 Tensors = Union["Tensor", Iterable["Tensor"]]  # one, or several at once
 
 
+_SPARSE = ("cat", "stack", "hstack", "vstack")  # what joins sparse tensors, too
+
+
 def _sequence(tensors: Any, name: str) -> tuple[Tensor, ...]:
     """At least one tensor, out of an iterable."""
     if type(tensors) not in (list, tuple) and (hasattr(tensors, "_ptr") or not isinstance(tensors, Iterable)):
         raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
     found = tuple(tensors)
     for t in found:
-        if not isinstance(t, operation.Tensor):
+        if not isinstance(t, operation.Tensor) and not (isinstance(t, SparseTensor) and name in _SPARSE):
             check_tensor(t, name)
     if not found:
         raise ShapeError(f"{name}: expected at least one tensor, got an empty list")
@@ -78,6 +83,10 @@ def _joined(parts: Sequence[Tensor], place: int, out: Tensor | None) -> Tensor:
     try:
         result = derivatives.cat(parts, place)
         return result if out is None else into(out, result, "cat")
+    except AttributeError:
+        if not any(isinstance(part, SparseTensor) for part in parts):
+            raise
+        return cast("Tensor", joined_sparse(parts, place))
     except (ShapeError, IndexError):
         joined = [part for part in parts if part.shape != (0,)] or parts
         if len(joined) == len(parts) or joined[0].ndim == 1:
@@ -102,7 +111,12 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, o
 
 
 def _stacked(parts: Sequence[Tensor], place: int, out: Tensor | None) -> Tensor:
-    result = derivatives.stack(parts, place)
+    try:
+        result = derivatives.stack(parts, place)
+    except AttributeError:
+        if not any(isinstance(part, SparseTensor) for part in parts):
+            raise
+        return cast("Tensor", joined_sparse([part.unsqueeze(place) for part in parts], place))
     return result if out is None else into(out, result, "stack")
 
 

@@ -31,7 +31,7 @@ def empty_strided(
     *,
     dtype: DType | None = None,
     layout: layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -67,7 +67,7 @@ def empty_permuted(
     *,
     dtype: DType | None = None,
     layout: layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -91,7 +91,7 @@ def scalar_tensor(
     *,
     dtype: DType | None = None,
     layout: layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -112,7 +112,7 @@ def logspace(
     steps: int,
     base: float = 10.0,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     *,
     out: Tensor | None = None,
@@ -139,7 +139,7 @@ def tril_indices(
     offset: int = 0,
     *,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     layout: layout | None = None,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -160,7 +160,7 @@ def triu_indices(
     offset: int = 0,
     *,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     layout: layout | None = None,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -182,7 +182,7 @@ def _places(
     offset: int,
     upper: bool,
     dtype: DType | None,
-    device: str | None,
+    device: str | int | None,
     layout: layout | None,
     pin_memory: bool,
 ) -> Tensor:

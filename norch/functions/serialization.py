@@ -238,7 +238,8 @@ def load(
 ) -> Any:
     """Read what `save` wrote, any safetensors file (as a dict of its tensors), or tensors that `torch.save` wrote.
 
-    `f` is a path or an open binary file. Of torch's files (since 1.6) tensors, numbers, strings and containers are
+    `f` is a path or an open binary file, which is left behind what was read: several things that were saved into one
+    file are read in turn. Of torch's files (since 1.6) tensors, numbers, strings and containers are
     read, which is what a state_dict is made of, without torch and without running code; anything else is refused.
     Tensors come back on the device they were saved from; `map_location` gives another for all ("cpu"), or for some
     ({"cuda:0": "cpu"}). If a file is truncated, corrupt or hostile, raises a ValueError that says what is wrong, before
@@ -252,17 +253,30 @@ def load(
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return load(file, map_location, pickle_module, weights_only=weights_only, **pickle_load_args)
+            return _load(file, True, map_location, pickle_module, weights_only, pickle_load_args)
     check_open(f, "load", "read")
-    if not (hasattr(f, "seekable") and f.seekable()):
-        f = io.BytesIO(f.read())  # the size must be known first
+    if hasattr(f, "seekable") and f.seekable():
+        return _load(f, False, map_location, pickle_module, weights_only, pickle_load_args)
+    read = io.BytesIO(f.read())  # the size must be known first
+    return _load(read, True, map_location, pickle_module, weights_only, pickle_load_args)
+
+
+def _load(
+    f: OpenFile,
+    whole: bool,
+    map_location: Location,
+    pickle_module: Any,
+    weights_only: bool | None,
+    options: dict[str, Any],
+) -> Any:
+    """What stands in an open file; `whole` if nothing may follow."""
     name = getattr(f, "name", "the file")
     start = f.tell()
     beginning = f.read(9)
     f.seek(start)
     is_pickle = beginning.startswith((b"\x80\x04\x95", b"\x80\x05\x95"))
     if is_pickle and not beginning.endswith(b"{"):  # with which the header of a safetensors file begins
-        return _load_pickle(f, name, map_location, pickle_module, weights_only, pickle_load_args)
+        return _load_pickle(f, name, map_location, pickle_module, weights_only, options)
     is_torch_file = beginning.startswith((b"PK\x03\x04", b"\x80\x02\x8a\nl\xfc\x9c"))  # a zip file, or before 1.6
     kind = "PyTorch" if is_torch_file else "safetensors"
     try:
@@ -270,7 +284,7 @@ def load(
             from . import torch_files  # with zipfile, and what that imports
 
             return torch_files.read(f, read_tensor, _placing(map_location))
-        return _load(f, map_location)
+        return _load_safetensors(f, whole, map_location)
     except ValueError as error:
         raise ValueError(f"load: {name} is not a {kind} file that norch can read: {error}") from None
 
@@ -312,17 +326,21 @@ def _destination(location: Location, device: str, storage: Storage | None = None
     """The device for what was saved from `device`."""
     if isinstance(location, dict):
         return location.get(device, device)
-    if callable(location) and not isinstance(location, str):
-        found = location(storage, device)
-        return device if found is None else found.device
-    return location or device
+    if location is None or isinstance(location, str):
+        return device if location is None else location
+    if not callable(location):
+        raise TypeError(
+            f"load: expected the name of a device, a dict or a function as map_location, got {shown(location)}"
+        )
+    found = location(storage, device)
+    return device if found is None else found.device
 
 
 def _placing(location: Location) -> Place:
     return lambda tensor, device: tensor.to(_destination(location, device, tensor.untyped_storage()))
 
 
-def _load(file: OpenFile, map_location: Location) -> object:
+def _load_safetensors(file: OpenFile, whole: bool, map_location: Location) -> object:
     start = file.tell()
     available = file.seek(0, os.SEEK_END) - start
     file.seek(start)
@@ -331,11 +349,12 @@ def _load(file: OpenFile, map_location: Location) -> object:
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise ValueError("its __metadata__ is not a dict of strings")
     entries = {name: _checked_entry(name, entry) for name, entry in header.items()}
-    _check_spans(entries, available - file.tell() + start)
+    size = _size_of(entries, available - file.tell() + start, whole)
     structure = _parse(metadata[_STRUCTURE], "its structure") if _STRUCTURE in metadata else None
 
     place, data = _placing(map_location), file.tell()
     tensors = {name: read_tensor(file, data, *entry) for name, entry in entries.items()}
+    file.seek(data + size)
     if _STRUCTURE not in metadata:
         return {name: place(tensor, "cpu") for name, tensor in tensors.items()}
     try:
@@ -425,17 +444,18 @@ def _are_sizes(values: object) -> bool:
     return isinstance(values, list) and all(type(value) is int and 0 <= value < 2**63 for value in values)
 
 
-def _check_spans(entries: dict[str, Entry], available: int) -> None:
-    """Raise ValueError unless every byte after the header belongs to one tensor."""
+def _size_of(entries: dict[str, Entry], available: int, whole: bool) -> int:
+    """How many bytes follow the header. Raises ValueError unless each, or each `available` one, is of one tensor."""
     position = 0
     for name, (_, _, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if begin != position:
             what = "overlaps the tensor before it" if begin < position else "leaves a gap before it"
             raise ValueError(f"tensor {shown(name)} at data_offsets {[begin, end]} {what}: expected it at {position}")
         position = end
-    if position != available:
+    if available < position or (whole and available > position):
         what = "is truncated" if available < position else "has bytes outside all tensors"
         raise ValueError(f"it {what}: its tensors take {position} bytes, but {available} follow the header")
+    return position
 
 
 def read_tensor(file: OpenFile, data: int, kind: dtype, shape: list[int], begin: int, end: int) -> Tensor:

@@ -163,6 +163,9 @@ def read(file: Any, read_tensor: Read, place: Place) -> object:
     file.seek(start)
     try:
         with zipfile.ZipFile(file) as archive:
+            first = min((record.header_offset for record in archive.infolist()), default=start)
+            if first > start:  # zipfile looks for an archive from the end
+                raise ValueError(f"another one follows, at byte {first}: each is read from a file of its own")
             records = _records(archive)
             if "byteorder" in records and archive.read(records["byteorder"]) != b"little":
                 raise ValueError("its numbers are not in little-endian order")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable
 
+from ..arguments import one_size
 from ..operation import check_tensor
 from ..tensor import Tensor
 from .out import Out, into
@@ -52,7 +53,7 @@ def _copying(name: str, view: Callable[..., Any], arguments: str, shape: str, li
 
 
 def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
-    return x.transpose(0, dim)[start:end:step].transpose(0, dim)
+    return x.transpose(0, dim)[start : end : one_size(step, "slice_copy: step")].transpose(0, dim)
 
 
 alias_copy = _copying("alias_copy", lambda x: x, ")", "[2, 3]", like="clone")

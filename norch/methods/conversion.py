@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import _C, operation
 from .._C import lib, number
-from ..arguments import cuda_name, destination
+from ..arguments import cuda_place, destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
 from ..autograd.in_place import overwrite, write
 from ..functions.promotion import fitting
@@ -65,8 +65,8 @@ class ConversionMethods:
 
     def to(
         self: Tensor,
-        *args: str | DType | Tensor | bool | None,
-        device: str | None = None,
+        *args: str | int | DType | Tensor | None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         non_blocking: bool = False,
         copy: bool = False,
@@ -128,7 +128,7 @@ class ConversionMethods:
         >>> norch.ones(2).cuda().device if norch.cuda.is_available() else norch.device("cuda:0")
         device(type='cuda', index=0)
         """
-        return self.to(device=cuda_name("cuda" if device is None else device))
+        return self.to(device=cuda_place(device))
 
     def type_as(self: Tensor, other: Tensor) -> Tensor:
         """This tensor, in its shape, in the dtype of another. Raises TypeError if that is not a tensor.

@@ -34,7 +34,7 @@ _VERSIONS = (False, True)
 
 
 @flags
-def from_dlpack(ext_tensor: object, *, device: str | None = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: object, *, device: str | int | None = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or its capsule.
 
     Shape and dtype are those of the object. `copy=True` copies always; `copy=False` never, and raises ValueError if

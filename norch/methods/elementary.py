@@ -422,7 +422,7 @@ def _divide_into(x: Tensor, other: Operand, rounding_mode: str) -> Tensor | None
 
 def _round_into(x: Tensor, decimals: int) -> Tensor | None:
     """x rounded in place, but for tens and hundreds."""
-    if type(decimals) is not int or decimals < 0 or (decimals and not x.is_floating_point()):
+    if type(decimals) is not int or not 0 <= decimals < 2**63 or (decimals and not x.is_floating_point()):
         return None
     if not decimals:
         return x._round_()

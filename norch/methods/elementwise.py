@@ -6,7 +6,7 @@ an operator, its reflected and in-place forms, and the named methods.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 from .. import operation
 from .._C import Number, ShapeError, lib
@@ -79,11 +79,13 @@ def binary(
 
     def method(self: Tensor, other: Operand) -> Tensor:
         checked(other, method_name)
-        return forward(self, other)
+        result = forward(self, other)
+        return forward(self, cast(Any, other).to_dense()) if result is NotImplemented else result  # of a sparse tensor
 
     def method_(self: Tensor, other: Operand) -> Tensor:
         checked(other, f"{method_name}_")
-        return in_place(self, other)
+        result = in_place(self, other)
+        return in_place(self, cast(Any, other).to_dense()) if result is NotImplemented else result
 
     return (
         _named(forward, f"__{method_name}__", doc),

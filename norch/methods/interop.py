@@ -244,7 +244,7 @@ def shared(data: Any) -> Tensor | None:
         return None
 
 
-def as_tensor(data: object, dtype: DType | None = None, device: str | None = None) -> Tensor:
+def as_tensor(data: object, dtype: DType | None = None, device: str | int | None = None) -> Tensor:
     """A tensor of `data` that shares its memory if that can be: a tensor, a NumPy array, a buffer, or a DLPack tensor.
 
     A tensor that has the dtype and device already is returned itself, else `to` converts it, differentiably. Lists, and
@@ -270,7 +270,7 @@ def asarray(
     obj: object,
     *,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:

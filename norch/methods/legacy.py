@@ -37,7 +37,7 @@ class LegacyMethods:
         stays = device is None or device == self.device.type  # "cuda" is any of its devices
         return self.to(dtype=kind) if stays else self.to(device, kind)
 
-    def new(self: Tensor, *args: Any, device: str | None = None) -> Tensor:
+    def new(self: Tensor, *args: Any, device: str | int | None = None) -> Tensor:
         """A tensor of this dtype and device: of a shape, its values not set, or of data.
 
         (`new_empty`, `new_zeros` and `new_tensor` say which.) Raises TypeError for a lone float.
@@ -45,7 +45,7 @@ class LegacyMethods:
         >>> norch.ones(2).new([1, 2, 3])
         tensor([1., 2., 3.])
         """
-        return legacy_tensor(args, self.dtype, device or self.device, "new")
+        return legacy_tensor(args, self.dtype, self.device if device is None else device, "new")
 
     def nelement(self: Tensor) -> int:
         """The number of elements, as `numel()`.
@@ -189,7 +189,7 @@ class LegacyMethods:
         """
         return self.is_cuda or self._memory == self.untyped_storage().data_ptr()
 
-    def pin_memory(self: Tensor, device: str | None = None) -> Tensor:
+    def pin_memory(self: Tensor, device: str | int | None = None) -> Tensor:
         """Return this tensor, whose shape and dtype stay: norch has no pinned memory.
 
         >>> norch.ones(2).pin_memory()
@@ -197,7 +197,7 @@ class LegacyMethods:
         """
         return self
 
-    def is_pinned(self: Tensor, device: str | None = None) -> bool:
+    def is_pinned(self: Tensor, device: str | int | None = None) -> bool:
         """Whether the memory is pinned: it never is.
 
         >>> norch.ones(2).is_pinned()

@@ -24,7 +24,7 @@ class NewTensorMethods:
         *sizes: Sizes,
         size: Sizes | None = None,
         dtype: DType | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         requires_grad: bool = False,
         layout: layout | None = None,
         pin_memory: bool = False,
@@ -35,7 +35,7 @@ class NewTensorMethods:
         tensor([0, 0])
         """
         shape = packed(sizes if size is None else chosen(sizes, size, "new_zeros", "size"), "new_zeros")
-        result = full_of(shape, 0, self._kind(dtype), device or self.device)
+        result = full_of(shape, 0, self._kind(dtype), self.device if device is None else device)
         return made(result, "new_zeros", requires_grad, pin_memory, layout)
 
     def new_ones(
@@ -43,7 +43,7 @@ class NewTensorMethods:
         *sizes: Sizes,
         size: Sizes | None = None,
         dtype: DType | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         requires_grad: bool = False,
         layout: layout | None = None,
         pin_memory: bool = False,
@@ -54,7 +54,7 @@ class NewTensorMethods:
         tensor([1, 1])
         """
         shape = packed(sizes if size is None else chosen(sizes, size, "new_ones", "size"), "new_ones")
-        result = full_of(shape, 1, self._kind(dtype), device or self.device)
+        result = full_of(shape, 1, self._kind(dtype), self.device if device is None else device)
         return made(result, "new_ones", requires_grad, pin_memory, layout)
 
     def new_empty(
@@ -62,7 +62,7 @@ class NewTensorMethods:
         *sizes: Sizes,
         size: Sizes | None = None,
         dtype: DType | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         requires_grad: bool = False,
         layout: layout | None = None,
         pin_memory: bool = False,
@@ -73,7 +73,7 @@ class NewTensorMethods:
         norch.Size([2, 3])
         """
         shape = packed(sizes if size is None else chosen(sizes, size, "new_empty", "size"), "new_empty")
-        result = empty_of(shape, self._kind(dtype), device or self.device)
+        result = empty_of(shape, self._kind(dtype), self.device if device is None else device)
         return made(result, "new_empty", requires_grad, pin_memory, layout)
 
     def new_full(
@@ -81,7 +81,7 @@ class NewTensorMethods:
         size: Sizes,
         fill_value: Operand,
         dtype: DType | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         requires_grad: bool = False,
         layout: layout | None = None,
         pin_memory: bool = False,
@@ -91,14 +91,16 @@ class NewTensorMethods:
         >>> norch.ones(1, dtype=norch.int64).new_full([2], 7)
         tensor([7, 7])
         """
-        return full(size, fill_value, self._kind(dtype), device or self.device, requires_grad, layout=layout)
+        return full(
+            size, fill_value, self._kind(dtype), self.device if device is None else device, requires_grad, layout=layout
+        )
 
     def new_empty_strided(
         self: Tensor,
         size: Sequence[int],
         stride: Sequence[int],
         dtype: DType | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         requires_grad: bool = False,
         layout: layout | None = None,
         pin_memory: bool = False,
@@ -108,14 +110,14 @@ class NewTensorMethods:
         >>> norch.ones(1).new_empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
         """
-        kind, place = self._kind(dtype), device or self.device
+        kind, place = self._kind(dtype), self.device if device is None else device
         return empty_strided(size, stride, dtype=kind, device=place, requires_grad=requires_grad, layout=layout)
 
     def new_tensor(
         self: Tensor,
         data: object,
         dtype: DType | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         requires_grad: bool = False,
         layout: layout | None = None,
         pin_memory: bool = False,
@@ -127,7 +129,7 @@ class NewTensorMethods:
         >>> norch.tensor([5]).new_tensor([1.9, 2.0])
         tensor([1, 2])
         """
-        return tensor(data, self._kind(dtype), device or self.device, requires_grad)
+        return tensor(data, self._kind(dtype), self.device if device is None else device, requires_grad)
 
     def _kind(self: Tensor, kind: DType | None) -> dtype:
         return self.dtype if kind is None else check_dtype(kind)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Any, Sequence, cast
 
 from .. import operation
 from .._C import Handle, ShapeError, lib, number
@@ -14,6 +14,7 @@ from ..autograd.derivatives.products import AddedProductBackward, CrossBackward,
 from ..autograd.in_place import write
 from ..functions.promotion import fitting
 from ..operation import check_tensor, mode, record, recorded, wrap
+from ..sparse.coo import SparseTensor, added_product, with_dims
 from ..types import bool_, dtype, float32
 
 if TYPE_CHECKING:
@@ -241,6 +242,8 @@ _NAMES = ("dot", "mv", "mm", "bmm", "outer"), ("", "addmv", "addmm", "baddbmm", 
 def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
     """A product of tensors of the ranks that its kind takes."""
     if not isinstance(y, operation.Tensor):
+        if isinstance(y, SparseTensor) and kind == MM:
+            return cast("Tensor", with_dims(x, 2, "mm") @ with_dims(y, 2, "mm"))
         check_tensor(y, _NAMES[0][kind])
     result = wrap(lib.product_tensor(x._ptr, y._ptr, kind))
     if (x._edge or y._edge) and mode.enabled:
@@ -250,7 +253,9 @@ def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
 
 def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
     """beta * x + alpha * the product of y and z, of the product's shape; NaNs in x do not count if beta is 0."""
-    numbers = _numbers(y, z, beta, alpha, kind)
+    if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
+        return _with_sparse(x, y, z, beta, alpha, kind)
+    numbers = _numbers(y, beta, alpha)
     result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, *numbers, kind))
     if (x._edge or y._edge or z._edge) and mode.enabled:
         record(result, _backward(x, y, z, beta, alpha, kind), (x._edge, y._edge, z._edge))
@@ -259,7 +264,9 @@ def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int
 
 def _add_into(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
     """The same in place."""
-    beta_, alpha_ = _numbers(y, z, beta, alpha, kind)
+    if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
+        return x.copy_(_with_sparse(x, y, z, beta, alpha, kind))
+    beta_, alpha_ = _numbers(y, beta, alpha)
     return write(
         x,
         lambda old, left, right: _backward(old, left, right, beta, alpha, kind),
@@ -274,10 +281,15 @@ def _backward(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: 
     return AddedProductBackward(x, y, z, beta, alpha, OuterBackward if kind == OUTER else f.MatmulBackward)
 
 
-def _numbers(y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Sequence[Handle | None]:
-    """The factors as C takes them: null for 1. Raises TypeError if y or z is not a tensor."""
-    if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
+def _with_sparse(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int) -> Tensor:
+    """The same with a sparse matrix. Raises TypeError if y or z is no tensor, or sparse elsewhere."""
+    if kind != MM or not any(isinstance(matrix, SparseTensor) for matrix in (y, z)):
         check_tensor(y, _NAMES[1][kind]), check_tensor(z, _NAMES[1][kind])
+    return cast("Tensor", added_product(x, y, z, beta, alpha))
+
+
+def _numbers(y: Tensor, beta: float, alpha: float) -> Sequence[Handle | None]:
+    """The factors as C takes them: null for 1."""
     if beta == 1 and alpha == 1:
         return None, None
     dtype = y.dtype

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..sparse.coo import SparseTensor, dense_to_sparse
+from ..sparse.coo import SparseTensor, dense_to_sparse, sparse_mask
 from ..types import DType
 
 if TYPE_CHECKING:
@@ -38,6 +38,16 @@ class SparseFormMethods:
         return dense_to_sparse(self, sparse_dim)
 
     to_sparse_coo = to_sparse
+
+    def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
+        """The elements at the places that a sparse tensor of this shape holds, in this dtype.
+
+        Raises ShapeError for another shape, TypeError for a mask that is not sparse.
+
+        >>> norch.tensor([[1.0, 2.0], [3.0, 4.0]]).sparse_mask(norch.eye(2).to_sparse()).values()
+        tensor([1., 4.])
+        """
+        return sparse_mask(self, mask)
 
     def to_dense(self: Tensor, dtype: DType | None = None) -> Tensor:
         """This tensor, which is dense already, in its shape; in another dtype if one is given.

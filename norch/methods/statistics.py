@@ -291,6 +291,8 @@ class StatisticsMethods:
         >>> norch.tensor([0.0, 0.0]).dist(norch.tensor([3.0, 4.0]))
         tensor(5.)
         """
+        if p is None:
+            raise TypeError("dist: expected a number as p, got None")
         return (self - check_tensor(other, "dist")).norm(p)
 
 

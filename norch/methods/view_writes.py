@@ -8,7 +8,7 @@ import functools
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import ShapeError, lib
-from ..arguments import axis_of, flags, packed, sizes_of
+from ..arguments import axis_of, flags, one_size, packed, sizes_of
 from ..autograd.derivatives.views import DiagEmbedBackward, TraceBackward
 from ..operation import check_tensor, own, recorded, wrap
 from .views import sliced
@@ -54,7 +54,7 @@ class ViewWriteMethods:
         >>> norch.zeros(4).slice_scatter(norch.ones(2), 0, 1, 3)
         tensor([0., 1., 1., 0.])
         """
-        axis = axis_of(self, dim, "slice_scatter")
+        axis, step = axis_of(self, dim, "slice_scatter"), one_size(step, "slice_scatter: step")
         return _replaced(self, src, lambda x: sliced(x, axis, slice(start, end, step)), "slice_scatter")
 
     def as_strided_scatter(

@@ -7,7 +7,7 @@ from inspect import isdatadescriptor
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
-from ..arguments import cuda_name, destination, flags
+from ..arguments import cuda_place, destination, flags
 from ..autograd import no_grad
 from ..functions.creation import empty_like
 from ..given import given
@@ -105,8 +105,14 @@ class Module(Hookable, ModuleState):
         if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
             cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
 
+    call_super_init = False  # whether `__init__` hands its arguments to the class that follows Module in a subclass
+
     @flags
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            few = f"takes 1 positional argument but {len(args) + 1} were given"
+            what = f"got an unexpected keyword argument '{next(iter(kwargs))}'" if kwargs else few
+            raise TypeError(f"{type(self).__name__}.__init__() {what}")
         own = self.__dict__
         for name in _REPLACEMENTS:
             if name in own:  # from a call before
@@ -115,6 +121,8 @@ class Module(Hookable, ModuleState):
                 own[name] = Registry(ref(self))
         own["_transient_buffers"] = set()
         self.training = True
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What calling the module computes; each subclass defines it. Raises NotImplementedError if one does not."""
@@ -135,6 +143,8 @@ class Module(Hookable, ModuleState):
         if isinstance(value, Parameter):
             self._register("_parameters", name, value)
         elif isinstance(value, Module):
+            if name in self._parameters:
+                self._check_replacement(name, value)
             self._register("_modules", name, value)
         elif type(value) in (Buffer, UninitializedBuffer):
             self.register_buffer(name, value, value.persistent)
@@ -386,7 +396,7 @@ class Module(Hookable, ModuleState):
     def to(
         self,
         *args: Tensor | str | DType | None,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         non_blocking: bool = False,
         memory_format: memory_format | None = None,
@@ -425,7 +435,7 @@ class Module(Hookable, ModuleState):
         kind = type_of(dst_type)[0]
         return self._apply(lambda tensor: tensor.to(kind))
 
-    def to_empty(self, *, device: str | None, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: str | int | None, recurse: bool = True) -> Self:
         """Move all parameters and buffers to a device, in place, without their values; returns self."""
         return self._apply(lambda tensor: empty_like(tensor, device=device), recurse)
 
@@ -449,9 +459,9 @@ class Module(Hookable, ModuleState):
         """Move all parameters and buffers to the CPU, in place; returns self."""
         return self.to("cpu")
 
-    def cuda(self, device: int | str = "cuda") -> Self:
+    def cuda(self, device: int | str | None = None) -> Self:
         """Move all parameters and buffers to a CUDA device, in place; returns self."""
-        return self.to(device=cuda_name(device))
+        return self.to(device=cuda_place(device))
 
     def share_memory(self) -> Self:
         """Move all parameters and buffers to memory that forked processes share; returns self."""

@@ -89,9 +89,10 @@ class _Uninitialized(Tensor):
 
     becomes: ClassVar[type[Tensor]]
 
-    def materialize(self, shape: Sequence[int], device: str | None = None, dtype: DType | None = None) -> None:
+    def materialize(self, shape: Sequence[int], device: str | int | None = None, dtype: DType | None = None) -> None:
         """Take a shape, with values that are not set yet, and with it the class of an ordinary one."""
-        self.data = empty(shape, dtype=self.dtype if dtype is None else dtype, device=device or self.device)
+        kind, place = self.dtype if dtype is None else dtype, self.device if device is None else device
+        self.data = empty(shape, dtype=kind, device=place)
         self.__class__ = self.becomes  # type: ignore[assignment]  # for good
 
     @property
@@ -124,7 +125,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
     becomes = Parameter
 
-    def __init__(self, requires_grad: bool = True, device: str | None = None, dtype: DType | None = None) -> None:
+    def __init__(self, requires_grad: bool = True, device: str | int | None = None, dtype: DType | None = None) -> None:
         Parameter.__init__(self, empty(0, dtype=dtype, device=device), requires_grad)
 
 
@@ -140,7 +141,7 @@ class UninitializedBuffer(_Uninitialized):
     def __init__(
         self,
         requires_grad: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         persistent: bool = True,
     ) -> None:

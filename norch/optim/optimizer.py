@@ -16,7 +16,7 @@ from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
 from ..given import no_parameters
-from ..operation import assigning, at_once, check, check_kind, mode, structure
+from ..operation import assigning, at_once, check, check_kind, check_tensor, mode, structure
 from ..tensor import Tensor
 from ..types import float32, shown
 from ..utils.utils import clear_gradient
@@ -463,6 +463,8 @@ def step_by(
     group = {**rule.defaults, **settings}
     for i, (parameter, gradient) in enumerate(zip(params, grads)):
         state = {name: values[i] for name, values in states.items() if values[i] is not None}
+        for value in (parameter, gradient, *state.values()):
+            check_tensor(value, "a step of an optimizer")
         with set_grad_enabled(False):
             rule._update(parameter, gradient, state, group)
             for name, value in state.items():

@@ -195,7 +195,7 @@ def made(
     values: Any,
     dtype: DType | None = None,
     layout: Layout | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from .._C import ShapeError
 from ..arguments import axis_of, flags, sizes_of
-from ..autocasting import lowered
+from ..autograd.derivatives.joining import stack
 from ..operation import check_kind, check_tensor
-from ..packing import tensor_of
-from ..types import DType, Sizes, check_dtype, float32, float64, int64
-from .coo import SparseTensor, with_dims
+from ..packing import counting, tensor_of
+from ..types import DType, Sizes, check_dtype, float32, float64, int64, shown, sparse_coo
+from .coo import SparseTensor, added_product, with_dims
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
-__all__ = ["SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sum"]
+__all__ = ["SparseTensor", "addmm", "log_softmax", "mm", "softmax", "spdiags", "sum"]
 
 
 @flags
@@ -25,7 +25,7 @@ def sparse_coo_tensor(
     size: Sizes | None = None,
     *,
     dtype: DType | None = None,
-    device: str | None = None,
+    device: str | int | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
@@ -45,7 +45,7 @@ def sparse_coo_tensor(
         size = indices
         indices, values = tensor_of([[]] * len(sizes_of((size,), "sparse_coo_tensor")), int64), tensor_of([], float32)
     elements: Tensor = values if hasattr(values, "_ptr") else tensor_of(values, None, device)
-    elements = elements.to(device or elements.device, None if dtype is None else check_dtype(dtype))
+    elements = elements.to(elements.device if device is None else device, None if dtype is None else check_dtype(dtype))
     places: Tensor = indices if hasattr(indices, "_ptr") else tensor_of(indices, None)
     if places.is_floating_point() and places.numel:
         raise RuntimeError(f"sparse_coo_tensor: expected indices of an integer dtype, got {places.dtype}")
@@ -67,7 +67,7 @@ def sparse_coo_tensor(
     if (places.numel and places.min() < 0) or any(index >= limit for index, limit in zip(largest, shape)):
         raise RuntimeError(f"sparse_coo_tensor: an index does not lie within size {shape}")
     if requires_grad:
-        elements = elements.detach().clone().requires_grad_()
+        return SparseTensor(places, elements.detach().clone(), shape, is_coalesced).requires_grad_()
     return SparseTensor(places, elements, shape, is_coalesced)
 
 
@@ -90,8 +90,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     tensor([[2.],
             [3.]])
     """
-    product = mm(mat1, mat2) * alpha
-    return product if beta == 0 else lowered(input)[0] * beta + product
+    return added_product(input, mat1, mat2, beta, alpha)
 
 
 def sum(input: SparseTensor, dim: Any = None, dtype: DType | None = None) -> Any:
@@ -102,7 +101,7 @@ def sum(input: SparseTensor, dim: Any = None, dtype: DType | None = None) -> Any
     >>> norch.sparse.sum(norch.eye(2).to_sparse(), dim=1).to_dense()
     tensor([1., 1.])
     """
-    return check_kind(input, SparseTensor, "sparse.sum").sum(dim, dtype)
+    return check_kind(input, SparseTensor, "sparse.sum").sum(dim, dtype=dtype)
 
 
 def softmax(input: SparseTensor, dim: int, *, dtype: DType | None = None) -> SparseTensor:
@@ -183,3 +182,68 @@ def spmm(input: Any, mat2: Any) -> Any:
             [1.]])
     """
     return mm(input, mat2)
+
+
+def smm(input: SparseTensor, mat2: Tensor) -> SparseTensor:
+    """The product [m, n] of a sparse matrix [m, k] and a dense one [k, n], of one dtype, as a sparse tensor.
+
+    Raises ShapeError if the shapes do not chain, RuntimeError for two dtypes, TypeError for an input that is dense.
+
+    >>> norch.smm(norch.eye(2).to_sparse(), norch.tensor([[0.0], [2.0]])).values()
+    tensor([2.])
+    """
+    return check_kind(input, SparseTensor, "smm").smm(mat2)
+
+
+def hspmm(mat1: SparseTensor, mat2: Tensor) -> SparseTensor:
+    """The product [m, n] of a sparse matrix [m, k] and a dense one [k, n], of one dtype: its rows that are not 0.
+
+    They are the values [rows, n] of a tensor with one sparse dimension. Raises TypeError for a mat1 that is not sparse,
+    and otherwise as `norch.smm`.
+
+    >>> norch.hspmm(norch.eye(2).to_sparse(), norch.tensor([[0.0], [2.0]])).values()
+    tensor([[2.]])
+    """
+    return (check_kind(mat1, SparseTensor, "hspmm") @ with_dims(mat2, 2, "hspmm")).to_sparse(1)
+
+
+def sspaddmm(
+    input: SparseTensor, mat1: SparseTensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> SparseTensor:
+    """beta * input + alpha * (mat1 @ mat2): [m, n] of [m, k] and [k, n], of one dtype; mat1 and the result are sparse.
+
+    Errors as for `norch.smm`.
+
+    >>> norch.sspaddmm(norch.eye(2).to_sparse(), norch.eye(2).to_sparse(), norch.eye(2)).to_dense()
+    tensor([[2., 0.],
+            [0., 2.]])
+    """
+    return check_kind(input, SparseTensor, "sspaddmm").sspaddmm(mat1, mat2, beta=beta, alpha=alpha)
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sizes, layout: Any = None) -> SparseTensor:
+    """A sparse matrix of this shape whose diagonals are rows [n]: column j of a row stands in column j.
+
+    `offsets` [k], of an integer dtype, says which diagonals the rows [k, n] are: 0 is the main one, 1 the one above.
+    Raises ShapeError for other shapes, RuntimeError for an offset that comes twice.
+
+    >>> norch.sparse.spdiags(norch.tensor([[1, 2], [3, 4]]), norch.tensor([0, 1]), (2, 2)).to_dense()
+    tensor([[1, 4],
+            [0, 2]])
+    """
+    if layout is not None and layout is not sparse_coo:
+        raise TypeError(f"spdiags: expected the layout norch.sparse_coo, got {shown(layout)}")
+    rows, which = check_tensor(diagonals, "spdiags"), check_tensor(offsets, "spdiags")
+    rows, which = rows.reshape(-1, rows.shape[-1] if rows.ndim else 1), which.reshape(-1)
+    size = sizes_of((shape,), "spdiags")
+    if len(size) != 2 or len(rows) != len(which):
+        raise ShapeError(
+            f"spdiags: diagonals of shape {list(diagonals.shape)}, offsets of {list(offsets.shape)} and shape {size}"
+        )
+    if len(set(which.tolist())) != len(which):
+        raise RuntimeError(f"spdiags: expected offsets of which none comes twice, got {which.tolist()}")
+    columns = counting(rows.shape[1], rows.device).expand(rows.shape)
+    lines = columns - which.to(int64).unsqueeze(1)
+    kept = ((lines >= 0) & (lines < size[0]) & (columns < size[1])).reshape(-1).nonzero().reshape(-1)
+    places = stack([lines.reshape(-1).index_select(0, kept), columns.reshape(-1).index_select(0, kept)], 0)
+    return SparseTensor(places, rows.reshape(-1).index_select(0, kept), size).coalesce()

@@ -13,23 +13,19 @@ from .. import operation
 from .._C import ShapeError
 from ..arguments import axes_of, axis_of, destination, flags, one_size
 from ..autocasting import lowered
-from ..autograd.derivatives.joining import cat
+from ..autograd.derivatives.joining import cat, stack
 from ..display.formatting import tensor_repr
 from ..given import given
 from ..operation import check_kind, check_tensor
 from ..packing import counting
-from ..types import Size, dtype, float32, float64, int64, shown, sparse_coo
+from ..types import Size, dtype, float32, int64, shown, sparse_coo
+from .parts import Parts
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
-# What leaves 0 at 0 can be done to the values alone.
-_OF_VALUES = """
-abs neg sign relu sqrt square sin sinh asin asinh tan tanh atan atanh expm1 log1p floor ceil round trunc isnan isinf
-""".split()
 
-
-class SparseTensor:
+class SparseTensor(Parts):
     """A sparse tensor in coordinates: `norch.sparse_coo_tensor` and `x.to_sparse()` make one.
 
     An index may come twice: the values add up (`coalesce` does it). `@` multiplies it with dense and sparse matrices;
@@ -43,6 +39,7 @@ class SparseTensor:
     """
 
     is_sparse, layout, grad_fn = True, sparse_coo, None
+    _is_own_leaf = False  # whether it was asked to require gradients, and not made of values that do
 
     def __init__(self, indices: Tensor, values: Tensor, size: Sequence[int], is_coalesced: bool = False) -> None:
         self._places, self._elements, self.shape, self._is_coalesced = indices, values, Size(size), is_coalesced
@@ -147,14 +144,6 @@ class SparseTensor:
         end += f"layout={self.layout!r}" + (", requires_grad=True" if self.requires_grad else "")
         return "tensor(" + "\n       ".join([*lines, end]) + ")"
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _OF_VALUES:
-            return lambda: self._mapped(lambda values: getattr(values, name)())
-        raise AttributeError(f"a sparse tensor has no {shown(name)}; to_dense() has what tensors have")
-
-    def __bool__(self) -> bool:
-        raise RuntimeError(f"the truth of a sparse tensor of shape {list(self.shape)} is ambiguous")
-
     # ---- Other forms
 
     def _keys(self) -> Tensor:
@@ -186,7 +175,7 @@ class SparseTensor:
         """This tensor."""
         return self
 
-    def to(self, *args: Any, device: str | None = None, dtype: Any = None, **_: Any) -> SparseTensor:
+    def to(self, *args: Any, device: str | int | None = None, dtype: Any = None, **_: Any) -> SparseTensor:
         """This tensor in another dtype or on another device."""
         flags = [value for value in args if not isinstance(value, bool)]
         place, kind = destination(*flags, device=device, dtype=dtype)
@@ -201,21 +190,9 @@ class SparseTensor:
         """This tensor on the CPU."""
         return self.to("cpu")
 
-    def cuda(self, device: str | None = None) -> SparseTensor:
+    def cuda(self, device: str | int | None = None) -> SparseTensor:
         """This tensor on a CUDA device."""
         return self._with(self._elements.cuda(device), self._places.cuda(device))
-
-    def float(self) -> SparseTensor:
-        """This tensor as float32."""
-        return self.to(float32)
-
-    def double(self) -> SparseTensor:
-        """This tensor as float64."""
-        return self.to(float64)
-
-    def long(self) -> SparseTensor:
-        """This tensor as int64."""
-        return self.to(int64)
 
     def clone(self) -> SparseTensor:
         """A copy, through which gradients flow."""
@@ -246,6 +223,7 @@ class SparseTensor:
     def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
         """Let the values require gradients, or not."""
         self._elements.requires_grad_(requires_grad)
+        self._is_own_leaf = requires_grad
         return self
 
     def _with(self, values: Tensor, places: Tensor | None = None) -> SparseTensor:
@@ -279,17 +257,6 @@ class SparseTensor:
         """A matrix [m, n] as [n, m]."""
         return self.t()
 
-    def select(self, dim: int, index: int) -> Any:
-        """One index of a sparse dimension, which goes away. Raises IndexError for one out of range."""
-        axis = axis_of(self, dim, "select")
-        if not -self.shape[axis] <= index < self.shape[axis]:
-            raise IndexError(f"index {index} is out of range for axis {axis} of size {self.shape[axis]}")
-        found = (self._places[axis] == index % self.shape[axis]).nonzero().reshape(-1)
-        return self._over([axis], found)
-
-    def __getitem__(self, index: int) -> Any:
-        return self.select(0, index)
-
     def _over(self, axes: Sequence[int], chosen: Tensor | None = None) -> Any:
         """The sum over sparse dimensions, of the values at chosen places alone; dense if no sparse one remains."""
         places, values = self._places, self._elements
@@ -301,8 +268,8 @@ class SparseTensor:
             return values.sum(0)
         return SparseTensor(places.index_select(0, places.new_tensor(kept)), values, shape).coalesce()
 
-    def sum(self, dim: Any = None, dtype: Any = None) -> Any:
-        """The sum over dimensions: dense if it is over all sparse ones, else sparse."""
+    def sum(self, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        """The sum over dimensions, which stay as 1 with `keepdim`: dense if it is over all sparse ones, else sparse."""
         whole = self if dtype is None else self.to(dtype=dtype)
         axes = [axis_of(self, axis, "sum") for axis in axes_of("sum", dim, None) or range(self.ndim)]
         dense = [axis - self.sparse_dim() + 1 for axis in axes if axis >= self.sparse_dim()]
@@ -310,7 +277,10 @@ class SparseTensor:
             sizes = [size for axis, size in enumerate(self.shape) if axis not in axes or axis < self.sparse_dim()]
             whole = SparseTensor(whole._places, whole._elements.sum(dense), sizes, whole._is_coalesced)
         sparse = [axis for axis in axes if axis < self.sparse_dim()]
-        return whole._over(sparse) if sparse else whole
+        result = whole._over(sparse) if sparse else whole
+        for axis in sorted(axes) if keepdim else ():
+            result = result.unsqueeze(axis)
+        return result
 
     # ---- Arithmetic
 
@@ -334,6 +304,23 @@ class SparseTensor:
 
     spmm = mm
 
+    def smm(self, mat: Any) -> SparseTensor:
+        """The product with a matrix, as a sparse tensor. Raises ShapeError for a vector."""
+        return (self @ with_dims(mat, 2, "smm")).to_sparse()
+
+    def bmm(self, mat2: Any) -> Tensor:
+        """The products of a batch of sparse matrices with a batch of dense ones. Raises ShapeError for other shapes."""
+        check_tensor(mat2, "bmm")
+        if self.ndim != 3 or self.dense_dim() or mat2.ndim != 3 or len(self) != len(mat2):
+            raise ShapeError(
+                f"bmm: a sparse tensor of shape {list(self.shape)} and one of {list(mat2.shape)} do not fit"
+            )
+        return stack([part @ other for part, other in zip(self.unbind(), mat2)], 0)
+
+    def sspaddmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> SparseTensor:
+        """beta * x + alpha * (mat1 @ mat2) for a sparse mat1, as a sparse tensor."""
+        return self * beta + check_kind(mat1, SparseTensor, "sspaddmm").smm(mat2) * alpha
+
     def mv(self, other: Any) -> Any:
         """The product with a dense vector. Raises ShapeError for a matrix."""
         return self @ with_dims(other, 1, "mv")
@@ -354,6 +341,11 @@ class SparseTensor:
             return NotImplemented
         return self._with(self._elements * other)
 
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("a sparse tensor is not compared; to_dense() is")
+
+    __hash__ = object.__hash__
+
     __rmul__ = mul = multiply = __mul__
 
     def _times_sparse(self, other: SparseTensor) -> SparseTensor:
@@ -367,12 +359,21 @@ class SparseTensor:
         return SparseTensor(x._places.index_select(1, left), values, self.shape, True)
 
     def __truediv__(self, other: Any) -> Any:
-        """x / other, for a number. Raises RuntimeError for tensors with dimensions."""
+        return self.div(other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        """x / other, rounded down, for a number."""
+        return self.div(other, rounding_mode="floor")
+
+    def div(self, other: Any, *, rounding_mode: str | None = None) -> Any:
+        """x / other, for a number, rounded if asked for. Raises RuntimeError for tensors with dimensions."""
         if isinstance(other, SparseTensor) or (isinstance(other, operation.Tensor) and other.ndim > 0):
             raise RuntimeError("div: a sparse tensor is divided by numbers and scalars only")
-        return self._with(self._elements / other)
+        if rounding_mode is None:
+            return self._with(self._elements / other)
+        return self._mapped(lambda values: values.div(other, rounding_mode=rounding_mode))
 
-    div = __truediv__
+    divide, floor_divide = div, __floordiv__
 
     def __pow__(self, exponent: Any) -> SparseTensor:
         """x to the power of a positive number. Raises RuntimeError for other exponents."""
@@ -396,7 +397,7 @@ class SparseTensor:
 
     def add(self, other: Any, *, alpha: Any = 1) -> Any:
         """x + alpha * other: sparse for a sparse tensor, dense for a dense one."""
-        return self + other * alpha
+        return self + _tensor(other, "add") * alpha
 
     def __sub__(self, other: Any) -> Any:
         """x - other: sparse for a sparse tensor, dense for a dense one."""
@@ -405,7 +406,11 @@ class SparseTensor:
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
-    sub = __sub__
+    def sub(self, other: Any, *, alpha: Any = 1) -> Any:
+        """x - alpha * other: sparse for a sparse tensor, dense for a dense one."""
+        return self - _tensor(other, "sub") * alpha
+
+    subtract = sub
 
 
 def with_dims(x: Any, rank: int, name: str) -> Any:
@@ -415,6 +420,16 @@ def with_dims(x: Any, rank: int, name: str) -> Any:
     if x.ndim != rank:
         raise ShapeError(f"{name}: expected a {'matrix' if rank == 2 else 'vector'}, got shape {list(x.shape)}")
     return x
+
+
+def _tensor(x: Any, name: str) -> Any:
+    return x if isinstance(x, SparseTensor) else check_tensor(x, name)
+
+
+def added_product(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * (mat1 @ mat2), of which one is sparse; NaNs in x do not count if beta is 0."""
+    product = with_dims(mat1, 2, "addmm") @ with_dims(mat2, 2, "addmm") * alpha
+    return product if beta == 0 else lowered(x)[0] * beta + product
 
 
 def _check_same(x: SparseTensor, y: SparseTensor, name: str) -> None:
@@ -449,6 +464,15 @@ def _sparse_product(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     values = x._elements.index_select(0, left) * y._elements.index_select(0, right)
     places = cat([rows.index_select(0, left).unsqueeze(0), columns.index_select(0, right).unsqueeze(0)])
     return SparseTensor(places, values, [x.shape[0], y.shape[1]]).coalesce()
+
+
+def sparse_mask(x: Tensor, mask: SparseTensor) -> SparseTensor:
+    """The elements of a dense tensor at the places of a sparse one of its shape."""
+    check_kind(mask, SparseTensor, "sparse_mask")
+    if mask.shape != x.shape:
+        raise ShapeError(f"sparse_mask: shapes {list(x.shape)} and {list(mask.shape)} differ")
+    values = x.reshape([-1, *x.shape[mask.sparse_dim() :]]).index_select(0, mask._keys())
+    return SparseTensor(mask._places, values, x.shape, mask._is_coalesced)
 
 
 def dense_to_sparse(x: Tensor, sparse_dim: int | None = None) -> SparseTensor:

@@ -52,7 +52,9 @@ class Measurement:
 
     def __init__(self, number_per_run: int, raw_times: list[float], task_spec: TaskSpec) -> None:
         self.number_per_run = whole(number_per_run, "Measurement: number_per_run", 1)
-        self.raw_times, self.task_spec = raw_times, task_spec
+        self.raw_times, self.task_spec = [float(seconds) for seconds in raw_times], task_spec
+        if not self.raw_times:
+            raise ValueError("Measurement: expected at least one time, got none")
 
     @property
     def times(self) -> list[float]:

@@ -302,3 +302,44 @@ def test_inputs_that_were_left_out_have_their_defaults_in_setup_context():
     x = norch.ones(1, requires_grad=True)
     (Scaled.apply(x) + Scaled.apply(x, 4)).backward()
     assert x.grad.tolist() == [7.0]
+
+
+class Scaled(Function):
+    @staticmethod
+    def forward(ctx, x, factor=3, *, flag=True):
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, gradient, *_):
+        return (gradient * ctx.factor, *[None] * (len(ctx.needs_input_grad) - 1))
+
+
+class ScaledLater(Function):
+    @staticmethod
+    def forward(x, factor=3):
+        return x * factor
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, ctx.factor = inputs
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.factor, None
+
+
+@pytest.mark.parametrize("kind", [Scaled, ScaledLater])
+def test_arguments_by_name_are_put_in_the_order_of_forward(kind):
+    for args, kwargs in (((), {"factor": 2}), ((), {}), ((2,), {})):
+        x = norch.ones(2, requires_grad=True)
+        result = kind.apply(x=x, **kwargs) if not args else kind.apply(x, *args, **kwargs)
+        result.sum().backward()
+        assert result.tolist() == x.grad.tolist() == [2.0 if args or kwargs else 3.0] * 2
+    with pytest.raises(TypeError, match="unexpected keyword argument 'unknown'"):
+        kind.apply(norch.ones(2), unknown=1)
+
+
+def test_what_forward_takes_by_name_alone_cannot_be_given():
+    with pytest.raises(TypeError, match="flag cannot be given by position"):
+        Scaled.apply(norch.ones(2), flag=False)

@@ -170,7 +170,13 @@ def formulas():
             for border in ("zeros", "border", "reflection")
             for align in (False, True)
         ]
-        + [(F.grid_sample, ramp(2, 2, 3, 2, 4), ramp(2, 2, 1, 3, 3, scale=1.031, shift=-1.77))],
+        + [
+            (
+                partial(F.grid_sample, align_corners=False),
+                ramp(2, 2, 3, 2, 4),
+                ramp(2, 2, 1, 3, 3, scale=1.031, shift=-1.77),
+            )
+        ],
         "CTCBackward": [
             (lambda x: F.ctc_loss(x, lists()[:2].abs(), [5, 4], [3, 2], 3, zero_infinity=True), ramp(5, 2, 4)),
             (lambda x: F.ctc_loss(x, lists()[2:].abs(), [2, 3], [2, 3], 3, reduction="sum"), ramp(3, 2, 4)),

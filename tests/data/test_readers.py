@@ -236,3 +236,16 @@ def test_a_gzip_bomb_is_read_no_further_than_its_header_says(tmp_path):
         norch.utils.data.read_idx(path)
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()
+
+
+def test_a_gzip_bomb_whose_header_claims_more_than_it_holds_is_not_read(tmp_path):
+    path = tmp_path / "bomb.gz"
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        file.write(idx(8, [2**31 - 1, 2**20], b""))
+        for _ in range(16):
+            file.write(bytes(2**20))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="do not fit into a gzip file of this size"):
+        norch.utils.data.read_idx(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()

@@ -53,6 +53,10 @@ def test_what_is_built_and_available_fit_together():
         norch.cuda.get_device_capability,
         norch.cuda.synchronize,
         lambda: norch.ones(1).cuda(),
+        lambda: norch.ones(1).to(0),
+        lambda: norch.zeros(2, device=0),
+        lambda: norch.zeros(1).new_zeros(2, device=0),
+        lambda: norch.device(0),
     ],  # fmt: skip
 )
 def test_without_a_device_every_call_says_why(call):
@@ -73,6 +77,23 @@ def test_device_names_and_numbers():
             call(beyond)
     with pytest.raises(ValueError, match="cpu"):
         norch.cuda.synchronize("cpu")
+
+
+@needs_cuda
+def test_an_index_names_a_device_wherever_a_name_does():
+    x, model = norch.ones(2), norch.nn.Linear(2, 2)
+    made = [
+        x.to(0), x.to(0, norch.float64), x.to(device=0), x.to("cuda").new_zeros(2, device=0), x.new_ones(2, device=0),
+        norch.zeros(2, device=0), norch.tensor([1.0], device=0), norch.ones_like(x, device=0),
+        norch.as_tensor([1], device=0), norch.nn.Linear(2, 2, device=0).weight, model.to(0).weight,
+        norch.FloatTensor(2, device=0), norch.eye(2, device=0),
+    ]  # fmt: skip
+    with norch.device(0):
+        made.append(norch.ones(2))
+    norch.set_default_device(0)
+    made.append(norch.ones(2))
+    norch.set_default_device(None)
+    assert norch.device(0) == "cuda:0" and [value.device.index for value in made] == [0] * len(made)
 
 
 @needs_cuda

@@ -138,6 +138,9 @@ def test_reassigning_replaces_and_none_and_del_remove():
 def test_an_attribute_that_changes_its_kind_is_listed_once():
     model = nn.Module()
     model.x = nn.Parameter([1.0])
+    with pytest.raises(TypeError, match="x was given an Identity, expected a Parameter"):
+        model.x = nn.Identity()
+    del model.x
     model.x = nn.Identity()
     assert list(model.parameters()) == [] and [name for name, _ in model.named_children()] == ["x"]
     model.x = nn.Parameter([1.0])
@@ -449,3 +452,21 @@ def test_every_layer_is_listed_once_and_offered():
 def test_every_function_is_listed_once_and_offered():
     listed = [name for file in files_of(nn.functional) for name in getattr(file, "__all__", ())]
     assert sorted(listed) == sorted(nn.functional.__all__) and all(callable(getattr(nn.functional, n)) for n in listed)
+
+
+def test_the_class_after_module_gets_the_arguments_if_the_model_asks_for_it():
+    class Mixin:
+        def __init__(self, *args, **kwargs):
+            self.given = args, kwargs
+            super().__init__()
+
+    class Model(nn.Module, Mixin):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+
+    asks = type("Asks", (Model,), {"call_super_init": True})
+    assert asks(1, a=2).given == ((1,), {"a": 2}) and asks(1).training
+    assert not hasattr(Model(), "given")
+    for args, kwargs in (((1,), {}), ((), {"a": 2})):
+        with pytest.raises(TypeError, match=r"^Model\.__init__\(\) (takes 1 positional|got an unexpected keyword)"):
+            Model(*args, **kwargs)

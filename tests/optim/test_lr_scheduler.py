@@ -169,6 +169,7 @@ def test_a_schedule_goes_on_from_an_epoch():
         schedulers.StepLR(make_optimizer(), 2, last_epoch=3)
 
 
+@pytest.mark.filterwarnings("ignore:lr_scheduler.step.epoch")
 @pytest.mark.parametrize(
     "make",
     [

@@ -157,3 +157,58 @@ def test_training_with_a_scaler(kind):
     (found, scale), (expected, expected_scale) = train(norch), train(torch)
     assert scale == expected_scale == 4096.0
     assert found == pytest.approx(expected, rel=1e-2)
+
+
+LAYERS = {
+    "LSTM": {},
+    "LSTM, projected": {"proj_size": 2},
+    "LSTM, two projected": {"num_layers": 2, "proj_size": 2, "dropout": 0.5},
+    "LSTM, both ways": {"bidirectional": True, "proj_size": 2, "bias": False},
+    "LSTM, two": {"num_layers": 2},
+    "GRU": {"num_layers": 2},
+    "RNN": {},
+}
+
+
+def dtypes(tensors):
+    return [(str(x.dtype).split(".")[1], tuple(x.shape)) for x in tensors]
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections")  # torch tells which kernel it takes
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float16", "float64", "packed", "state"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_dtypes_of_recurrent_layers(name, kind):
+    found = []
+    for lib in (torch, norch):
+        layer, x = getattr(lib.nn, name.split(",")[0])(3, 4, **LAYERS[name]), lib.ones(5, 2, 3)
+        try:
+            with lib.autocast("cpu"):
+                if kind == "packed":
+                    y, states = layer(lib.nn.utils.rnn.pack_padded_sequence(x, [5, 3]))
+                    y = y.data
+                elif kind == "state":
+                    _, states = layer(x)
+                    y, states = layer(x, states)
+                else:
+                    y, states = layer(x.to(getattr(lib, kind)))
+            found.append(dtypes([y, *states] if isinstance(states, tuple) else [y, states]))
+        except RuntimeError:
+            found.append("RuntimeError")
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["covariance_matrix", "precision_matrix", "scale_tril"])
+def test_dtypes_and_values_of_normal_vectors(kind):
+    found = []
+    for lib in (torch, norch):
+        matrix = lib.tensor([[2.0, 0.0], [0.5, 1.0]])
+        matrix = matrix if kind == "scale_tril" else matrix @ matrix.mT
+        for context in (lib.autocast("cpu", enabled=False), lib.autocast("cpu")):
+            with context:
+                d = lib.distributions.MultivariateNormal(lib.zeros(2), **{kind: matrix})
+                parts = [d.scale_tril, d.precision_matrix, d.covariance_matrix, d.variance, d.entropy(), d.rsample()]
+                found.append(([str(x.dtype).split(".")[1] for x in parts], [x.tolist() for x in parts[:5]]))
+    for theirs, ours, tolerance in ((found[0], found[2], 1e-5), (found[1], found[3], 2e-2)):
+        assert ours[0] == theirs[0]
+        for mine, wanted in zip(ours[1], theirs[1]):
+            torch.testing.assert_close(torch.tensor(mine), torch.tensor(wanted), rtol=tolerance, atol=tolerance)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,21 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # torch warns of its own scri
 
 def vector(t):
     return t.tensor([0.5, -1.0, 2.0])
+
+
+def grid(t):
+    return t.arange(6.0).reshape(2, 3)
+
+
+def filled(t, module):
+    with t.no_grad():
+        for p in module.parameters():
+            p.fill_(0.5)
+    return module
+
+
+def halves(t):
+    return {"weight": t.full((2, 3), 0.5), "bias": t.full((2,), 0.5)}
 
 
 ROWS = {
@@ -53,6 +70,35 @@ ROWS = {
     "vmap of jacrev": lambda t, f: f.vmap(f.jacrev(lambda x: x**2))(t.arange(6.0).view(2, 3)),
     "vmap in chunks": lambda t, f: f.vmap(t.sum, chunk_size=2)(t.ones(5, 2)),
     "vmap of norch's own name": lambda t, f: t.vmap(lambda x: x.cumsum(0))(t.ones(2, 2)),
+    "vmap over a write": lambda t, f: [f.vmap(lambda r: r.mul_(2))(x := grid(t)), x],
+    "vmap over an index": lambda t, f: f.vmap(lambda r, i: r[i])(grid(t), t.tensor([0, 2])),
+    "vmap over indices": lambda t, f: f.vmap(lambda r, i: r.gather(0, i))(grid(t), t.tensor([[0, 1], [2, 2]])),
+    "vmap over a mask": lambda t, f: f.vmap(lambda r: t.where(r > 2, r, 0.0))(grid(t)),
+    "vmap, one of a tuple of dims": lambda t, f: f.vmap(lambda r: r * 2, out_dims=(1,))(grid(t)),
+    "vmap, the same for all": lambda t, f: f.vmap(lambda r: (r, vector(t)), out_dims=(1, None))(grid(t)),
+    "vmap, NaN for all": lambda t, f: f.vmap(lambda r: vector(t) * math.nan, out_dims=None)(grid(t)).isnan().float(),
+    "vmap, dims of a dict": lambda t, f: f.vmap(lambda r: {"a": r, "b": r.sum()}, out_dims={"a": 1, "b": 0})(grid(t)),
+    "vmap of lists": lambda t, f: f.vmap(lambda both: both[0] + both[1], in_dims=([0, None],))([grid(t), vector(t)]),
+    "vmap, keyword": lambda t, f: f.vmap(lambda r, k: r * k)(grid(t), k=vector(t)),
+    "vmap of a number": lambda t, f: f.vmap(lambda r, k: r * k, in_dims=(0, None))(grid(t), 3),
+    "vmap of nothing": lambda t, f: f.vmap(lambda r: r * 2)(t.ones(0, 3)),
+    "vmap of the vectors of vjp": lambda t, f: f.vmap(f.vjp(lambda x: x**2, vector(t))[1])(t.eye(3)),
+    "vmap of hessian": lambda t, f: f.vmap(f.hessian(lambda x: x.sin().sum()))(grid(t)),
+    "grad of vmap of grad": lambda t, f: f.grad(lambda x: f.vmap(f.grad(lambda y: (y**3).sum()))(x).sum())(grid(t)),
+    "jacrev of vmap": lambda t, f: f.jacrev(f.vmap(lambda x: x.sin()))(grid(t)),
+    "jvp of vjp": lambda t, f: f.jvp(lambda x: f.vjp(t.sin, x)[1](t.ones(3))[0], (vector(t),), (t.ones(3),)),
+    "jvp, aux": lambda t, f: f.jvp(lambda x: (x * 2, x + 1), (vector(t),), (t.ones(3),), has_aux=True),
+    "jacfwd of narrower floats": lambda t, f: f.jacfwd(lambda x: x.bfloat16())(vector(t)).float(),
+    "jacfwd, drawn": lambda t, f: f.jacfwd(lambda x: x * 2 + t.rand(3), randomness="same")(vector(t)),
+    "jacrev in chunks": lambda t, f: f.jacrev(lambda x: x**2, chunk_size=2)(vector(t)),
+    "functionalize": lambda t, f: f.functionalize(lambda x: x.clone().add_(1))(vector(t)),
+    "samples' gradients": lambda t, f: (
+        lambda m: f.vmap(f.grad(lambda p, x: f.functional_call(m, p, (x,)).sum()), (None, 0))(halves(t), grid(t))
+    )(t.nn.Linear(3, 2)),
+    "an ensemble": lambda t, f: (
+        lambda m, p: f.vmap(lambda p, x: f.functional_call(m, p, (x,)), (0, None))(p, grid(t))
+    )(t.nn.Linear(3, 2), {name: t.stack([p, p * 2]) for name, p in halves(t).items()}),
+    "batch norm, evaluating": lambda t, f: f.vmap(filled(t, t.nn.BatchNorm1d(3)).eval())(t.ones(2, 4, 3)).detach(),
     "under no_grad": lambda t, f: t.no_grad()(f.grad(lambda x: (x * x).sum()))(vector(t)),
 }  # fmt: skip
 
@@ -93,6 +139,28 @@ ERRORS = {
     "wrong form of in_dims": lambda t, f: f.vmap(lambda a, b: a, in_dims=(0,))(t.ones(2), t.ones(2)),
     "tangents": lambda t, f: f.jvp(t.sin, (t.ones(2),), (t.ones(2), t.ones(2))),
     "models of two kinds": lambda t, f: f.stack_module_state([t.nn.ReLU(), t.nn.Tanh()]),
+    "a result that differs": lambda t, f: f.vmap(lambda r: r * 2, out_dims=None)(grid(t)),
+    "one of two results that differs": lambda t, f: f.vmap(lambda r: (r, r.sum()), out_dims=(0, None))(grid(t)),
+    "a write to what all share": lambda t, f: f.vmap(lambda r, c: c.add_(r), in_dims=(0, None))(grid(t), vector(t)),
+    "no sample in a chunk": lambda t, f: f.vmap(lambda r: r, chunk_size=0)(grid(t)),
+    "no row in a chunk": lambda t, f: f.jacrev(lambda x: x, chunk_size=0)(vector(t)),
+    "an argument twice": lambda t, f: f.grad(lambda x, y: (x * y).sum(), argnums=(0, 0))(vector(t), vector(t)),
+    "no argument": lambda t, f: f.grad(lambda x: x.sum(), argnums=())(vector(t)),
+    "an output that does not depend": lambda t, f: f.jvp(lambda x: t.ones(3), (vector(t),), (vector(t),), strict=True),
+    "no primals": lambda t, f: f.jvp(lambda: vector(t), (), ()),
+    "integers": lambda t, f: f.jacrev(lambda x: t.arange(3))(vector(t)),
+    "random numbers of jacfwd": lambda t, f: f.jacfwd(lambda x: x + t.rand(3))(vector(t)),
+    "dropout": lambda t, f: f.vmap(lambda r: t.nn.functional.dropout(r))(grid(t)),
+    "a permutation": lambda t, f: f.vmap(lambda r: t.randperm(3) + r)(grid(t)),
+    "numbers in place": lambda t, f: f.vmap(lambda r: r.normal_())(grid(t)),
+    "nothing to call": lambda t, f: f.vmap(lambda: vector(t))(),
+    "an aux that is missing": lambda t, f: f.grad(lambda x: x.sum(), has_aux=True)(vector(t)),
+    "another form of vectors": lambda t, f: f.vjp(lambda x: (x, x), vector(t))[1](vector(t)),
+    "dims out of range": lambda t, f: f.vmap(lambda r: r, in_dims=2)(grid(t)),
+    "dims of a dict that miss one": lambda t, f: f.vmap(lambda d: d["a"], in_dims=({"a": 0},))(
+        {"a": grid(t), "b": grid(t)}
+    ),
+    "an unknown parameter": lambda t, f: f.functional_call(t.nn.Linear(3, 2), [{"a": t.ones(1)}] * 2, grid(t)),
     "no models": lambda t, f: f.stack_module_state([]),
     "missing keys": lambda t, f: f.functional_call(t.nn.Linear(11, 1), {}, t.ones(1, 11), strict=True),
 }

@@ -421,3 +421,13 @@ def test_hdf5_as_in_the_book(tmp_path):
     with h5py.File(tmp_path / "points.hdf5", "r") as file:
         last = norch.from_numpy(file["coords"][-2:])
     assert last.tolist() == [[2.0] * 4] * 2 and last.dtype is norch.float32
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "bfloat16", "float16", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("shape", [(), (2,), (0, 3), (2, 0), (2, 3)])
+def test_a_tensor_of_torch_is_copied_with_its_shape_and_dtype(kind, shape):
+    theirs = torch.ones(shape, dtype=getattr(torch, kind))
+    ours = norch.tensor(theirs)
+    assert (ours.shape, ours.dtype.name, ours.tolist()) == (tuple(shape), kind, theirs.tolist())
+    ours.zero_()
+    assert bool((theirs == 1).all())

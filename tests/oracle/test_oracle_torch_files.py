@@ -67,3 +67,15 @@ def test_a_checkpoint():
 def test_what_is_more_than_tensors_is_named(value):
     with pytest.raises(ValueError, match=r"it holds a torch\."):
         through(value)
+
+
+def test_of_two_files_one_after_another_the_second_is_not_taken_for_the_first():
+    file = io.BytesIO()
+    torch.save({"a": torch.ones(2)}, file)
+    second = file.tell()
+    torch.save({"b": torch.zeros(3)}, file)
+    file.seek(0)
+    with pytest.raises(ValueError, match=f"another one follows, at byte {second}"):
+        norch.load(file)
+    file.seek(second)
+    assert norch.load(file)["b"].tolist() == [0.0] * 3

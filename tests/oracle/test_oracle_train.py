@@ -421,6 +421,8 @@ def test_functional_rules(name, count, settings):
         found.append([x.tolist() for values in (params, *states, *steps) for x in values])
         with pytest.raises((ValueError, IndexError, RuntimeError)):
             function(params, grads[:2], *states, *steps, **settings)
+        with pytest.raises((TypeError, AttributeError)):
+            function(params, [5] * len(grads), *states, *steps, **settings)
     assert len(found[0]) == len(found[1])
     for theirs, ours in zip(*found):
         assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-6)

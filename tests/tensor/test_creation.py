@@ -219,8 +219,8 @@ def test_to_takes_device_and_dtype_in_any_form(device):
 def test_a_device_is_its_name(device):
     assert norch.device("cpu") == "cpu" and norch.device("cuda", 1) == "cuda:1" and norch.device("cuda:0") == "cuda:0"
     assert norch.zeros(2, device=norch.device(device)).device == norch.zeros(2, device=device).device
-    assert repr(norch.device("cpu")) == "device(type='cpu')" and str(norch.device(1)) == "cuda:1"
-    assert (norch.device("cuda").type, norch.device("cuda").index, norch.device(1).index) == ("cuda", None, 1)
+    assert repr(norch.device("cpu")) == "device(type='cpu')" and str(norch.device("cuda", 1)) == "cuda:1"
+    assert (norch.device("cuda").type, norch.device("cuda").index, norch.device("cuda:1").index) == ("cuda", None, 1)
     with norch.device(device):
         assert norch.get_default_device() == norch.zeros(2, device=device).device
     with pytest.raises(TypeError, match="got 1.5"):

@@ -138,7 +138,7 @@ def test_options(call, expected, no_leak):
 
 def test_options_that_are_refused():
     with pytest.raises(TypeError, match="layout"):
-        norch.zeros(2, layout=norch.sparse_coo)
+        norch.ones(2, layout=norch.sparse_coo)
     with pytest.raises(TypeError, match="twice"):
         norch.zeros(2, size=(2,))
     with pytest.raises(RuntimeError, match="negative"):

@@ -191,13 +191,32 @@ def test_paths_and_open_files(tmp_path):
             same(x, norch.load(path))
 
 
-def test_several_things_in_one_stream_are_an_error_that_says_so():
+SEVERAL = [norch.ones(1), {"a": norch.zeros(2, 3), "b": 1}, norch.Size, "text", {}, norch.zeros(0, dtype=norch.int64)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_several_things_in_one_stream_are_read_in_turn():
     file = io.BytesIO()
-    norch.save(norch.ones(1), file)
-    norch.save(norch.ones(1), file)
+    for thing in SEVERAL:
+        norch.save(thing, file)
     file.seek(0)
-    with pytest.raises(ValueError, match="bytes outside all tensors"):
+    for thing in SEVERAL:
+        same(thing, norch.load(file, weights_only=False))
+    with pytest.raises(ValueError, match="it is empty"):
         norch.load(file)
+
+
+def test_what_follows_in_a_file_of_that_name_or_in_a_pipe_is_an_error(tmp_path):
+    path = tmp_path / "two"
+    with open(path, "wb") as file:
+        norch.save(norch.ones(1), file)
+        norch.save(norch.ones(1), file)
+    with pytest.raises(ValueError, match="bytes outside all tensors"):
+        norch.load(path)
+    pipe = io.BytesIO(path.read_bytes())
+    pipe.seekable = lambda: False
+    with pytest.raises(ValueError, match="bytes outside all tensors"):
+        norch.load(pipe)
 
 
 def test_a_file_that_begins_where_the_stream_stands():

@@ -6,6 +6,9 @@ BAD_VIEWS = """
 norch.asarray: norch.asarray([1], copy=False) | norch.asarray("a")
 norch.sparse_coo_tensor: norch.sparse_coo_tensor([[0]], [1.0, 2.0]) | norch.sparse_coo_tensor([[5]], [1.0], (2,))
 norch.spmm: norch.spmm(norch.eye(2).to_sparse(), norch.ones(3, 1))
+norch.smm: norch.smm(norch.eye(2).to_sparse(), norch.ones(3, 1)) | norch.smm(x, x)
+norch.hspmm: norch.hspmm(norch.eye(2).to_sparse(), norch.ones(3, 1)) | norch.hspmm(x, x)
+norch.sspaddmm: norch.sspaddmm(norch.eye(2).to_sparse(), norch.eye(2).to_sparse(), norch.ones(3, 1))
 norch.block_diag: norch.block_diag(norch.ones(1, 1, 1))
 norch.broadcast_shapes: norch.broadcast_shapes((2,), (3,))
 norch.cartesian_prod: norch.cartesian_prod(x)
@@ -85,6 +88,7 @@ Tensor.resize_: leaf.resize_(2) | x.resize_(-1)
 Tensor.resize_as_: leaf.resize_as_(n)
 Tensor.set_: x.set_(n) | x.set_(x, 9, (2,))
 Tensor.to_sparse: x.to_sparse(3)
+Tensor.sparse_mask: x.sparse_mask(norch.eye(5).to_sparse()) | x.sparse_mask(x)
 """
 
 SAFE_VIEWS = "Tensor.diagflat Tensor.to_dense Tensor.is_sparse norch.alias_copy norch.detach_copy".split()

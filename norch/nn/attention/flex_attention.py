@@ -102,6 +102,8 @@ def flex_attention(
     mask = None if mask_mod is None else _dense(mask_mod, shape, query.device)
     if return_lse and return_aux is not None:
         raise ValueError("flex_attention: return_lse and return_aux were given, expected one of them")
+    if return_aux is not None:
+        check_kind(return_aux, AuxRequest, "flex_attention: return_aux")
     if score_mod is None and not return_lse and return_aux is None:
         return scaled_dot_product_attention(query, key, value, mask, scale=scale, enable_gqa=enable_gqa)
     if enable_gqa:

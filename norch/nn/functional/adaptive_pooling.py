@@ -208,9 +208,9 @@ def _fractional(
     check_floats(name, x)
     axes = len(order)
     batch, kernel = batch_of(name, axes, x), per_axis(kernel_size, axes, f"{name}: kernel_size")
-    if (output_size is None) == (output_ratio is None):
-        raise ValueError(f"{name}: output_size is {output_size} and output_ratio {output_ratio}, expected one of them")
-    if output_ratio is not None:
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name}: output_size and output_ratio are None, expected one of them")
+    if output_size is None and output_ratio is not None:
         ratios = [output_ratio] * axes if isinstance(output_ratio, (int, float)) else list(output_ratio)
         if len(ratios) != axes or not all(0 < ratio < 1 for ratio in ratios):
             raise ValueError(f"{name}: output_ratio is {output_ratio}, expected a number between 0 and 1, or {axes}")
@@ -223,6 +223,8 @@ def _fractional(
     if len(found) != 3 or found[0] < batch.shape[0] or found[1:] != (batch.shape[1], axes):
         expected = [*batch.shape[:2], axes]
         raise ShapeError(f"{name}: _random_samples have shape {list(found)}, expected {expected} or more samples")
+    if samples.dtype is not x.dtype:
+        raise RuntimeError(f"{name}: _random_samples are {samples.dtype}, expected {x.dtype}, as the input")
     samples, seen = samples[: batch.shape[0]], []
     for which, size, out, width in zip(order, batch.shape[2:], sizes, kernel):
         if out < 1 or width < 1 or out + width - 1 > size:

@@ -13,6 +13,7 @@ from ...arguments import flags, sizes_of
 from ...autograd.derivatives import by_formula
 from ...functions.creation import ones, tensor, zeros
 from ...functions.joining import stack
+from ...given import warn
 from ...operation import own
 from ...tensor import Tensor
 from ...types import float32, float64, shown
@@ -25,6 +26,11 @@ __all__ = ["affine_grid", "grid_sample"]
 _MODES, _BORDERS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")  # in csrc/ops/grid.h's order
 
 
+def _warn_of_corners(name: str, align_corners: bool | None) -> None:
+    if align_corners is None:
+        warn(f"{name}: align_corners is False since PyTorch 1.3.0; give it to say which of both is meant")
+
+
 @flags
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The points that affine maps `theta` [N, 2, 3] give the pixels of images of this size [N, C, height, width].
@@ -34,7 +40,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     [N, depth, height, width, 3]. In the dtype of theta, which is floating. Raises ValueError for another dtype,
     ShapeError for shapes that do not fit.
 
-    >>> F.affine_grid(norch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))
+    >>> F.affine_grid(norch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), align_corners=False)
     tensor([[[[-0.5000,  0.0000],
               [ 0.5000,  0.0000]]]])
     """
@@ -48,6 +54,9 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             f"affine_grid: theta of shape {list(theta.shape)} and size {sizes}, expected [N, 2, 3] and [N, C, height, "
             "width], or [N, 3, 4] and [N, C, depth, height, width], all at least 1"
         )
+    _warn_of_corners("affine_grid", align_corners)
+    if align_corners and min(sizes[2:]) == 1:
+        warn("affine_grid: with align_corners the only point of an axis of size 1 is its centre, since PyTorch 1.3.0")
     last = ones(sizes[2:], dtype=theta.dtype, device=theta.device)  # first, as it fails where memory is short
     points = []  # of each axis, the last first
     for axis, length in reversed(list(enumerate(sizes[2:]))):
@@ -108,6 +117,7 @@ def grid_sample(
         )
     if min(input.shape[2:]) < 1 or (mode == "bicubic" and axes == 3):
         raise RuntimeError(f"grid_sample: mode {shown(mode)} does not take an input of shape {list(input.shape)}")
+    _warn_of_corners("grid_sample", align_corners)
     settings = _MODES.index(mode), _BORDERS.index(padding_mode), bool(align_corners)
     return fused_or(partial(by_formula.grid_sample, _sampled), _sampled, input, grid, *settings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..._C import ShapeError
 from ...autograd.derivatives import linear as kernels
 from ...functions.out import into
+from ...sparse.coo import SparseTensor
 from ...tensor import Tensor
 from ...types import float32, float64
 from .checks import check_tensors
@@ -30,7 +31,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """The same in tensor operations; columns too, and integers."""
-    check_tensors("linear", x, weight, *(() if bias is None else (bias,)))
+    given = (x, weight) if bias is None else (x, weight, bias)
+    check_tensors("linear", *(t for t in given if not isinstance(t, SparseTensor)))
     if weight.ndim not in (1, 2):
         raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in] or [in]")
     inputs = weight.shape[-1]

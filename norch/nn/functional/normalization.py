@@ -13,7 +13,7 @@ from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
 from ...functions.promotion import finfo
-from ...operation import address, assigning, at_once
+from ...operation import address, assigning, at_once, check_tensor
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_floats, check_tensors
@@ -72,6 +72,8 @@ def _batch_norm(
     """The same for a layer, which counts: `batches` are a tensor and what it becomes together with the statistics."""
     check_floats("batch_norm", input)
     if input.numel == 0:
+        for x in (running_mean, running_var, weight, bias):
+            _ = x is None or check_tensor(x, "batch_norm")
         _move([], momentum, 1.0, batches)
         return _affine(input.clone(), weight, bias, _by_channel(input)) if input.ndim > 1 else input.clone()
     if input.ndim < 2:

@@ -117,7 +117,7 @@ class PReLU(Module):
     _shown = ("num_parameters",)
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: str | None = None, dtype: DType | None = None
+        self, num_parameters: int = 1, init: float = 0.25, device: str | int | None = None, dtype: DType | None = None
     ) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init

@@ -61,7 +61,7 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()

@@ -54,7 +54,7 @@ class _ConvNd(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class _Convolution(_ConvNd):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         windows = kernel_size, stride, padding, dilation, False, 0
@@ -232,7 +232,7 @@ class _Transposed(_ConvTransposeNd):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         windows = kernel_size, stride, padding, dilation, True, output_padding

@@ -34,7 +34,7 @@ class _Table(Module):
         options: tuple[float | None, float, bool, bool],
         weight: Tensor | None,
         frozen: bool,
-        device: str | None,
+        device: str | int | None,
         dtype: DType | None,
     ) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class Embedding(_Table):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         options = (max_norm, norm_type, scale_grad_by_freq, sparse)
@@ -135,7 +135,7 @@ class EmbeddingBag(_Table):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         options = (max_norm, norm_type, scale_grad_by_freq, sparse)

@@ -124,7 +124,7 @@ class LazyLinear(LazyModuleMixin, Linear):
     cls_to_become = Linear
 
     def __init__(
-        self, out_features: int, bias: bool = True, device: str | None = None, dtype: DType | None = None
+        self, out_features: int, bias: bool = True, device: str | int | None = None, dtype: DType | None = None
     ) -> None:
         Linear.__init__(self, 0, out_features, bias)
         self.weight = UninitializedParameter(device=device, dtype=dtype)
@@ -173,7 +173,7 @@ class _LazyConv(_LazyConvolution, _Convolution):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
@@ -228,7 +228,7 @@ class _LazyConvTranspose(_LazyConvolution, _Transposed):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         settings = kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
@@ -281,7 +281,7 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         *,
         bias: bool = True,

@@ -36,7 +36,12 @@ class Linear(Module):
 
     @overload
     def __init__(
-        self, input_dim: int, output_dim: int, bias: bool = True, device: str | None = None, dtype: DType | None = None
+        self,
+        input_dim: int,
+        output_dim: int,
+        bias: bool = True,
+        device: str | int | None = None,
+        dtype: DType | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -45,7 +50,7 @@ class Linear(Module):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None: ...
     def __init__(
@@ -53,7 +58,7 @@ class Linear(Module):
         input_dim: int | None = None,
         output_dim: int | None = None,
         bias: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         *,
         in_features: int | None = None,

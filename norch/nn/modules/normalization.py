@@ -50,7 +50,7 @@ class _NormBase(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         *,
         bias: bool = True,
@@ -170,7 +170,7 @@ class _InstanceNorm(_NormBase):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         *,
         bias: bool = True,
@@ -246,7 +246,7 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -287,7 +287,7 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         *,
         bias: bool = True,
@@ -327,7 +327,7 @@ class RMSNorm(Module):
         normalized_shape: Sizes,
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()

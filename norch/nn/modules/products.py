@@ -63,7 +63,7 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class LinearCrossEntropyLoss(Module):
         *,
         out_features: Sequence[int] = (),
         bias: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         reduction: str = "mean",
         weight: Tensor | None = None,
@@ -170,7 +170,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()

@@ -17,8 +17,9 @@ from ...autograd.derivatives import recurrent
 from ...functions.creation import empty, zeros
 from ...functions.joining import cat, stack
 from ...given import given, warn
+from ...operation import mode
 from ...tensor import Tensor
-from ...types import DType, shown
+from ...types import DType, float16, shown
 from .. import functional as F
 from .. import init
 from ..functional.checks import check_probability, check_tensors
@@ -119,7 +120,7 @@ class RNNBase(Recurrent):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -237,21 +238,26 @@ class RNNBase(Recurrent):
         """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
         weights = self._weights(suffix)  # the two biases None without them
         w_hr = getattr(self, "weight_hr" + suffix) if self.proj_size else None
+        # PyTorch composes these of operations, which keep the dtype of a state where it is wider
+        is_composed = self.kind == "GRU" or self.kind == "LSTM" and (packed is not None or w_hr is not None)
+        is_composed |= self.kind == "LSTM" and float16 in (x.dtype, state[0].dtype)
         start, (x, state, (w_ih, w_hh, b_ih, b_hh), w_hr) = state, lowered(x, state, weights, w_hr)
         if self.bias and self.kind != "GRU":  # one sum for all steps; GRU multiplies a part of its b_hh by r
             b_ih, b_hh = b_ih + b_hh, None
         if x.dtype is not w_ih.dtype:
-            raise ValueError(f"{self.get_name()}: input has dtype {x.dtype}, the weights have {w_ih.dtype}")
-        gates = F.linear(x, w_ih, b_ih)
-        if self.kind == "GRU":
-            gates, state, w_hh, b_hh = widened(gates, start, w_hh, b_hh)
+            error = RuntimeError if mode.autocast else ValueError
+            raise error(f"{self.get_name()}: input has dtype {x.dtype}, the weights have {w_ih.dtype}")
+        gates, narrow = F.linear(x, w_ih, b_ih), w_ih.dtype
+        if is_composed:
+            gates, state, w_hh, b_hh, w_hr = widened(gates, start, w_hh, b_hh, w_hr)
 
         def steps(part: Tensor, state: States) -> tuple[Tensor, States]:
             if w_hr is not None:
                 return recurrent.run_projected(part, state, w_hh, b_hh, w_hr, reverse)
             return recurrent.run(self.kind, part, state, w_hh, b_hh, reverse)
 
-        return steps(gates, state) if packed is None else _over_segments(steps, gates, state, packed, reverse)
+        y, last = steps(gates, state) if packed is None else _over_segments(steps, gates, state, packed, reverse)
+        return (y, last) if w_hr is None else (y.to(narrow), [last[0].to(narrow), last[1]])
 
     def _is_batch(self, x: Tensor) -> bool:
         """Whether the input is a batch of sequences, and not a single one."""
@@ -317,7 +323,7 @@ class _Gated(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         settings = num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype
@@ -360,7 +366,7 @@ class RNN(_OfHidden):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         self._choose_kind(nonlinearity)

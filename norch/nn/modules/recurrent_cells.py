@@ -25,7 +25,7 @@ class RNNCellBase(Recurrent):
         hidden_size: int,
         bias: bool,
         num_chunks: int,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class _Cell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, recurrent.GATES[self.kind], device, dtype)
@@ -83,7 +83,7 @@ class RNNCell(_Cell):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         self._choose_kind(nonlinearity)

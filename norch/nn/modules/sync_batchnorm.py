@@ -56,7 +56,7 @@ class SyncBatchNorm(_BatchNorm):
         affine: bool = True,
         track_running_stats: bool = True,
         process_group: Any = None,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
         *,
         bias: bool = True,

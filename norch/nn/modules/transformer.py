@@ -65,7 +65,7 @@ class _Layer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -303,7 +303,7 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: str | None = None,
+        device: str | int | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
@@ -360,6 +360,6 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: str | None = None, dtype: DType | None = None) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: str | int | None = None, dtype: DType | None = None) -> Tensor:
         """The causal mask [sz, sz] to add to scores: 0 up to the diagonal, -inf beyond."""
         return full([sz, sz], -math.inf, dtype=dtype, device=device).triu(1)

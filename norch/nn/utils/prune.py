@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Sequence
 
 from ...functions.joining import cat
 from ...functions.random import randperm
-from ...operation import check_kind
+from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
@@ -64,7 +64,7 @@ class BasePruningMethod:
         weights = getattr(module, name)
         if previous is None and not isinstance(weights, Parameter):
             raise TypeError(f"prune: {shown(name)} of {module.get_name()} is no Parameter")
-        scores = weights if importance_scores is None else importance_scores
+        scores = weights if importance_scores is None else check_tensor(importance_scores, "prune: importance_scores")
         if scores.shape != weights.shape:
             raise ValueError(f"prune: scores have the shape {list(scores.shape)}, expected {list(weights.shape)}")
         if previous is None:

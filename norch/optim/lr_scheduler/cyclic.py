@@ -134,7 +134,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_cur += 1
             if self.T_cur >= self.T_i:
                 self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
-            super().step()
+            self._update_lr()
             return
         epoch = 0 if epoch is None else epoch
         if not 0 <= epoch < math.inf:
@@ -144,4 +144,4 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_cur %= self.T_i
         while self.T_cur >= self.T_i:
             self.T_cur, self.T_i = self.T_cur - self.T_i, self.T_i * self.T_mult
-        super().step(math.floor(epoch))
+        self._update_lr(math.floor(epoch))

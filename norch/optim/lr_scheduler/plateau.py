@@ -8,7 +8,7 @@ from typing import SupportsFloat
 
 from ...types import shown
 from ..optimizer import Optimizer
-from .scheduler import LRScheduler, check_optimizer, for_each_group, set_rate
+from .scheduler import LRScheduler, check_optimizer, for_each_group, set_rate, warn_of_epoch
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -57,6 +57,8 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:  # type: ignore[override]
         """Note the metric of an epoch, and reduce the rates if it has not improved for too long."""
         value = float(metrics)
+        if epoch is not None:
+            warn_of_epoch()
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(value, self.best):
             self.best, self.num_bad_epochs = value, 0

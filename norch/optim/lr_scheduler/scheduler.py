@@ -72,7 +72,7 @@ class LRScheduler:
 
     def take_turn(self) -> None:
         """Begin at epoch 0 where another scheduler ends."""
-        self.step(0)
+        self._update_lr(0)
 
     def get_lr(self) -> list[float]:
         """The rate of each group at the epoch `last_epoch`, which `step` sets."""
@@ -86,13 +86,18 @@ class LRScheduler:
         """Advance to the next epoch, or to the one given, and set its rates.
 
         A subclass whose `get_lr` goes on from the last rates gives those of any epoch in `_get_closed_form_lr`. Warns
-        if the optimizer has not taken a step with the first rates.
+        if the optimizer has not taken a step with the first rates, and if it is given an epoch, which is deprecated.
         """
         if self._step_count == 1 and not self.optimizer._opt_called:
             warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`, expected it after: no step has the "
                 "first rate of the schedule"
             )
+        if epoch is not None:
+            warn_of_epoch()
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
         own, groups, rates = dict(vars(self)), self.optimizer.param_groups, self._rates()
         rates_of = self.get_lr if epoch is None else getattr(self, "_get_closed_form_lr", self.get_lr)
         try:
@@ -128,6 +133,11 @@ class LRScheduler:
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Load what `state_dict` of such a scheduler returned; the rates are in the optimizer's state_dict."""
         self.__dict__.update(check_kind(state_dict, dict, "load_state_dict"))
+
+
+def warn_of_epoch() -> None:
+    """What PyTorch says of an epoch that `step` is given."""
+    warn("lr_scheduler.step(epoch) is deprecated: `step()` goes to the next epoch")
 
 
 # ---- Checks ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any
 from ...arguments import flags
 from ...functions.generator import Generator
 from ...functions.random import randint
-from ...given import given, length_of, settings
+from ...given import given, length_of, settings, warn
 from ...types import shown
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, whole_batch
@@ -194,6 +194,12 @@ def _check_workers(
         raise TypeError(f"DataLoader: num_workers is {shown(workers)}, expected an int")
     if workers < 0:
         raise ValueError(f"DataLoader: num_workers is {workers}, expected at least 0")
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or workers
+    if workers > cpus:
+        warn(
+            f"DataLoader: {workers} worker processes where this process may use {cpus} CPUs: they may be slower "
+            "than fewer, or freeze"
+        )
     if workers == 0 and (prefetch is not None or persistent):
         raise ValueError("DataLoader: prefetch_factor and persistent_workers need num_workers > 0")
     if prefetch is not None and not 1 <= prefetch <= MAX_PREFETCH:

@@ -41,6 +41,8 @@ _IDX_TYPES = {
 }
 _DTYPES = {"B": uint8, "i": int32, "f": float32, "d": float64}
 
+_EXPANSION = 1032  # how many bytes gzip makes of one, at most
+
 
 def read_idx(path: StrPath) -> Tensor:
     """The tensor in an IDX file, plain or compressed by gzip.
@@ -56,14 +58,18 @@ def read_idx(path: StrPath) -> Tensor:
     with open(os.fspath(path), "rb") as file:
         compressed = file.peek(2)[:2] == b"\x1f\x8b"
         try:
-            return _tensor_in(gzip.GzipFile(fileobj=file) if compressed else file, path)
+            if not compressed:
+                return _tensor_in(file, path)
+            size = os.fstat(file.fileno()).st_size or math.inf  # a pipe has none
+            return _tensor_in(gzip.GzipFile(fileobj=file), path, size * _EXPANSION)
         except (OSError, EOFError, zlib.error) as error:
             if not compressed:
                 raise
             raise ValueError(f"{path}: not a valid gzip file: {error}") from None
 
 
-def _tensor_in(file: Any, path: StrPath) -> Tensor:
+def _tensor_in(file: Any, path: StrPath, most: float = math.inf) -> Tensor:
+    """The tensor in an open file that cannot hold more than so many bytes."""
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _IDX_TYPES:
         codes = ", ".join(f"{code:02x}" for code in _IDX_TYPES)
@@ -80,6 +86,8 @@ def _tensor_in(file: Any, path: StrPath) -> Tensor:
     shape = [int.from_bytes(sizes[i : i + 4], "big") for i in range(0, 4 * ndim, 4)]
     values = array.array(stored)
     expected = math.prod(shape) * values.itemsize
+    if expected > most:  # before as much of it is read as a bomb has
+        raise ValueError(f"{path}: {expected} bytes of data for shape {shape} do not fit into a gzip file of this size")
     data = _read(file, expected + 1)  # a byte more tells that there are more; they may be as many as a bomb has
     if len(data) != expected:
         least = "at least " if len(data) > expected else ""

@@ -45,6 +45,8 @@ def settings() -> Values:
 
 def values(x: Any) -> Any:
     """The elements of all tensors of a value, to be compared."""
+    if norch.nn.parameter.is_lazy(x):
+        return type(x).__name__, str(x.dtype)
     if isinstance(x, norch.Tensor):
         flat = x.detach().cpu().contiguous()
         return str(x.dtype), tuple(x.shape), x.requires_grad, ctypes.string_at(flat.data_ptr(), flat.nbytes)

@@ -96,6 +96,22 @@ KNOWN = [
     ("accepted", "save_on_cpu", "attribute name must be string", "an option without effect"),
     ("AssertionError", "GradScaler", "No inf checks were recorded", "torch's own type there"),
     ("AttributeError", "super", r"Module.__init__\(\) has not run", "torch's own type there"),
+    ("state", r"^z\.sum", "^y was", "the example itself writes to y, in the statement"),
+    (
+        "MemoryError without a word",
+        "",
+        r"(arguments|optimizer|sparse/__init__)\.py",
+        "Python's own error: a list of so many",
+    ),
+    ("accepted", "distributions", "Overflow when unpacking", "a number of a distribution is a float"),
+    ("KeyError", "checkpoint", "param_groups", "torch's own type for the state of something else"),
+    ("accepted", "Future", "Overflow when unpacking", "an option without effect"),
+    (
+        "IndexError by accident",
+        "",
+        r"tuple index out of range \(types\.py",
+        "Python's own words about the axis of a shape",
+    ),
     ("death by SIGSEGV", r"_C\.CTensor|Tensor\.tensor$", "", "a raw address, read behind its end by ctypes"),
 ]
 

@@ -28,6 +28,7 @@ def names(lib: Any) -> dict[str, Any]:
         "F": lib.nn.functional,
         "R": module(".nn.utils.rnn"),
         "U": module(".nn.utils"),
+        "prune": module(".nn.utils.prune"),
         "optim": lib.optim,
         "S": lib.optim.lr_scheduler,
         "data": module(".utils.data"),

@@ -1,6 +1,10 @@
 """Calls on tensors that PyTorch refuses, each a line that runs with either library (test_oracle_errors.py)."""
 
 TENSOR_CALLS = """
+x.dist(x, None)
+x.slice_scatter(x[:1], 0, 0, 2, True)
+lib.slice_copy(x, 0, 0, 2, True)
+x.round_(decimals=2**63)
 # ---- indexing
 x[2]
 x[-3]

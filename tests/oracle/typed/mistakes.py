@@ -19,7 +19,7 @@ x.sum("a")  # mistake
 x.softmax()  # mistake
 x.backward(retain_graph="no")  # mistake
 x["a"]  # mistake
-x.to(3)  # mistake
+x.to([3])  # mistake
 x.shape.nummel()  # mistake
 norch.exp(3)  # mistake
 norch.expp(x)  # mistake
