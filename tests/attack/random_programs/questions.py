@@ -131,7 +131,7 @@ def rounded_otherwise(lines: Sequence[str]) -> bool:
         [pair.theirs.get(name) for name in variables(lines[-1])],
         [pair.ours.get(name) for name in variables(lines[-1])],
     )
-    return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
+    return any(isinstance(x, torch.Tensor) and str(x.tolist()) != str(y.tolist()) for x, y in zip(*named))
 
 
 def rank_is_rounding(lines: Sequence[str]) -> bool:
