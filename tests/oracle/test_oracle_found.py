@@ -26,6 +26,10 @@ v2 = __import__('copy').copy(v1)
 v1 = lib.tensor([1.0, 2.0])
 v2 = round(v1)
 
+v1 = lib.ones(1, 2).half()
+v2 = lib.nn.functional.cross_entropy(v1, lib.tensor([0]), v1[0], label_smoothing=0.25)
+v3 = lib.nn.functional.cross_entropy(v1, lib.tensor([0]), v1[0], label_smoothing=0.25, ignore_index=0)
+
 v1 = lib.ones(2, dtype=lib.float64).cumsum_(0, dtype=lib.int64)
 
 v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)

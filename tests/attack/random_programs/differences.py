@@ -11,6 +11,7 @@ from .execution import ends, run, unneeded, without
 from .outside import agrees_without_transforms
 from .questions import (
     as_float64,
+    as_int64,
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
@@ -96,9 +97,9 @@ CAUSES: list[tuple[str, str, str]] = [
         "torch's derivative to a target below 0 is 0 times NaN",
     ),
     (
-        r"\.data\b(?!\.copy_\(lib.linspace)",
+        r"\.data\b(?!\.copy_\(lib.linspace)|from_dlpack",
         "elements",
-        "what a write through `.data` puts into a saved tensor, which neither library watches",
+        "what a write through `.data` or DLPack puts into a saved tensor, which neither library watches",
     ),
     (
         r"\.view\(lib\.",
@@ -247,7 +248,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         found
     ):
         return "integers, and the eps of a loss, become float32, whose last digits differ"
-    if "cholesky" in lines[-1] and re.search("computes, torch raises _LinAlg|_LinAlgError.*torch computes", found):
+    undecided = "elements (True|False)|computes, torch raises _LinAlg|_LinAlgError.*torch computes"
+    if re.search("cholesky|definite", lines[-1]) and re.search(undecided, found):
         if pivot_is_rounding(lines) or operand_is_rounding(lines):
             return "rounding decides whether a pivot is 0"
     if MATRIX.search(whole if derived or "_LinAlgError" in found else lines[-1]) and meets_infinity(lines):
@@ -287,7 +289,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "of equal eigenvalues, and of a singular value of 0, rounding decides"
     if "a NoneType, torch has a tensor" in found and "autograd.Function" in whole:
         return "torch calls a custom operation with zeros for a gradient that is not there"
-    if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
+    if "_loss(" in lines[-1] and "uint8" in whole and "elements" in found and not run(as_int64(lines)):
         return "torch negates an unsigned target, which wraps around"
     if re.search(r"prune\.", lines[-1]) and "elements" in found and equal_weights_decide(lines):
         return "of equal weights any is pruned"

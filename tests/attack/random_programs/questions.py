@@ -175,6 +175,11 @@ def ties_decide(lines: Sequence[str]) -> bool:
     )
 
 
+def as_int64(lines: Sequence[str]) -> list[str]:
+    """The program with tensors of int64 in the place of those of uint8."""
+    return [line.replace("lib.uint8", "lib.int64") for line in lines]
+
+
 def as_float64(lines: Sequence[str]) -> list[str]:
     """The program with tensors of float64 in the place of those of other dtypes."""
     return [re.sub(r"\blib\.(float32|b?float16|u?int\d+|bool)\b", "lib.float64", line) for line in lines]
@@ -278,12 +283,13 @@ def pivot_is_rounding(lines: Sequence[str]) -> bool:
     pair = Pair()
     for line in lines[:-1]:
         pair.step(line)
-    for name in variables(lines[-1]):
-        x = pair.theirs.get(name)
-        if isinstance(x, torch.Tensor) and x.is_floating_point() and x.ndim > 1 and x.shape[-1] == x.shape[-2] > 0:
-            values = torch.linalg.eigvalsh(x.detach().double()).abs()
-            if (values.amin(-1) <= 1e-6 * values.amax(-1)).any():
-                return True
+    for text in re.findall(r"v\d+(?: @ v\d+\.mT)?", lines[-1]):
+        with contextlib.suppress(NameError, RuntimeError):  # what is to be made, and what is not finite
+            x = eval(text, pair.theirs)
+            if isinstance(x, torch.Tensor) and x.ndim > 1 and x.shape[-1] == x.shape[-2] > 0:
+                values = torch.linalg.eigvalsh(x.detach().double()).abs()
+                if (values.amin(-1) <= 1e-6 * values.amax(-1)).any():
+                    return True
     return False
 
 
