@@ -10,8 +10,8 @@ from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
 from .execution import ends, run, unneeded, without
 from .outside import agrees_without_transforms
 from .questions import (
+    agrees_in_wide,
     as_float64,
-    as_int64,
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
@@ -281,6 +281,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "float16" in whole and "strong_wolfe" in whole and "elements" in found:
         if _goes(found, without(lines, "strong_wolfe")):
             return "torch rounds the length of a step to 16 bits, and lines are searched by ever other steps"
+    if agrees_in_wide(lines, found):
+        return "in wide dtypes torch has norch's numbers"
     if torch_is_no_closer(lines, found):
         return "of few digits norch's are as near to the result in float64 as torch's"
     if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(INFINITE.sub("nan", found), close):
@@ -289,8 +291,6 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "of equal eigenvalues, and of a singular value of 0, rounding decides"
     if "a NoneType, torch has a tensor" in found and "autograd.Function" in whole:
         return "torch calls a custom operation with zeros for a gradient that is not there"
-    if "_loss(" in lines[-1] and "uint8" in whole and "elements" in found and not run(as_int64(lines)):
-        return "torch negates an unsigned target, which wraps around"
     if re.search(r"prune\.", lines[-1]) and "elements" in found and equal_weights_decide(lines):
         return "of equal weights any is pruned"
     if re.search(r"^v\d+: ['\"]", found) and rounded_otherwise(lines) and digits_decide(lines):

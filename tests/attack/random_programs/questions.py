@@ -12,10 +12,11 @@ import torch
 
 import norch
 
-from .execution import Pair, has_no_memory, run, variables
+from .execution import TOLERANCE, Pair, has_no_memory, run, same_numbers, variables
 
 OVERFLOWED = 0.01  # how exact norch's number is where torch has none
 NARROW = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
+DIFFERENT = r"(?:at the end )?(v\d+): (?:\[(\d+)\] )?(\.grad )?elements"
 
 
 def with_tail(call: re.Match[str]) -> str:
@@ -175,11 +176,6 @@ def ties_decide(lines: Sequence[str]) -> bool:
     )
 
 
-def as_int64(lines: Sequence[str]) -> list[str]:
-    """The program with tensors of int64 in the place of those of uint8."""
-    return [line.replace("lib.uint8", "lib.int64") for line in lines]
-
-
 def as_float64(lines: Sequence[str]) -> list[str]:
     """The program with tensors of float64 in the place of those of other dtypes."""
     return [re.sub(r"\blib\.(float32|b?float16|u?int\d+|bool)\b", "lib.float64", line) for line in lines]
@@ -188,6 +184,26 @@ def as_float64(lines: Sequence[str]) -> list[str]:
 def in_float64(line: str) -> str:
     """The statement with float64 in the place of the floating dtypes of few digits."""
     return NARROW.sub(lambda name: "lib.float64" if name[1] else ".double()", line)
+
+
+def in_int64(line: str) -> str:
+    """The statement with int64 in the place of narrower integers."""
+    return re.sub(r"\blib\.(uint8|int(8|16|32))\b", "lib.int64", line)
+
+
+def agrees_in_wide(lines: Sequence[str], found: str) -> bool:
+    """Whether torch itself has norch's numbers once its statements have wide dtypes: the narrow ones lost something."""
+    told = re.match(DIFFERENT, found)
+    wide = [in_int64(in_float64(line)) for line in lines]
+    if not told or wide == list(lines) or re.search("True|False", found):  # which are alike too easily
+        return False
+    pair, other = Pair(), Pair(torch, torch)
+    for line, wider in zip(lines, wide):
+        pair.step(line)
+        other.step(wider)
+    ours, theirs = _part(pair.ours, told), _part(other.theirs, told)
+    tolerance = max(pair.least, TOLERANCE["float32"])
+    return len(ours) == len(theirs) and same_numbers(ours, theirs, tolerance)
 
 
 def operand_is_rounding(lines: Sequence[str]) -> bool:
@@ -208,7 +224,7 @@ def torch_is_no_closer(lines: Sequence[str], found: str) -> bool:
 
     Where torch has infinity or NaN, as it rounds to 16 bits on the way, norch's number is nearly that of float64.
     """
-    told = re.match(r"(?:at the end )?(v\d+): (?:\[(\d+)\] )?(\.grad )?elements", found)
+    told = re.match(DIFFERENT, found)
     if not told or not any(NARROW.search(line) for line in lines):
         return False
     pair, wide = Pair(), Pair(torch, torch)
