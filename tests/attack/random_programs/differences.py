@@ -271,8 +271,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "the sign of a NaN"
     if derived and re.search(r"softplus\(v\d+, (beta=)?(0|False)\b", whole):
         return "with a beta of 0 norch divides by it"
-    if "norch raises IndexError" in found and "torch computes" in found and has_no_elements(lines):
-        return REFUSED + "dims and indices of no elements"
+    refused = "norch raises (IndexError|RuntimeError: .*expected float32 or float64).*torch computes"
+    if re.search(refused, found) and has_no_elements(lines):
+        return REFUSED + "dims, indices and dtypes of no elements"
     if "requires_grad" in found and has_no_elements(lines):
         return "of no elements nothing needs a gradient"
     if "elements" in found and "save_on_cpu" in whole:
