@@ -12,6 +12,7 @@ from .outside import agrees_without_transforms
 from .questions import (
     agrees_in_wide,
     as_float64,
+    copies_what_lies_otherwise,
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
@@ -70,11 +71,6 @@ CAUSES: list[tuple[str, str, str]] = [
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"add_param_group", "'sum'", "torch's Adagrad has no state for parameters that come later, and fails at a step"),
     (r"diff\(", "is_leaf|requires_grad", "of no elements torch's diff gives the tensor itself"),
-    (
-        r"\b(cholesky_|p)?inv(erse)?\(",
-        "shares memory",
-        "torch's inverse lies in columns, so that its transpose needs no copy",
-    ),
     (
         r"(save_on_cpu|saved_tensors_hooks).*vander\(",
         "elements",
@@ -188,6 +184,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     flags = "elements|requires_grad|is_leaf|does not require gradients|cannot be detached"
     if re.search(flags, found) and "lib.func." in whole and torch_shares(lines):
         return "a transform makes new memory; in torch its result may be a view"
+    if "shares memory" in found and copies_what_lies_otherwise(lines, found):
+        return "what lies in another order of memory is copied, or needs no copy"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
     if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):

@@ -99,6 +99,18 @@ def _memory_of(values: list[Any]) -> set[int]:
     return {x.untyped_storage().data_ptr() for x in tensors}
 
 
+def copies_what_lies_otherwise(lines: Sequence[str], found: str) -> bool:
+    """Whether a variable was made by a function that copies if it must, of one that torch lays out in another way."""
+    names = re.findall(r"\bv\d+", found)
+    pair = Pair()
+    for line in lines:
+        if re.search(r"\b(reshape|contiguous|flatten|ravel|resize|to)(_as)?\(", line):
+            if any(f"{name} = " in line for name in names) and pair.otherwise.intersection(variables(line)):
+                return True
+        pair.step(line)
+    return False
+
+
 def overlaps(lines: Sequence[str], out: str) -> bool:
     """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
     pair = Pair()
