@@ -30,6 +30,10 @@ v1 = lib.ones(1, 2).half()
 v2 = lib.nn.functional.cross_entropy(v1, lib.tensor([0]), v1[0], label_smoothing=0.25)
 v3 = lib.nn.functional.cross_entropy(v1, lib.tensor([0]), v1[0], label_smoothing=0.25, ignore_index=0)
 
+v1 = lib.nn.functional.poisson_nll_loss(lib.ones((), dtype=lib.float16), lib.tensor(3), full=True)
+
+with lib.autocast('cpu', lib.bfloat16): v1 = lib.distributions.MultivariateNormal(lib.ones(3).half(), lib.eye(3).half())
+
 v1 = lib.ones(2, dtype=lib.float64).cumsum_(0, dtype=lib.int64)
 
 v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)
