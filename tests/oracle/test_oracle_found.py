@@ -34,6 +34,15 @@ v1 = lib.nn.functional.poisson_nll_loss(lib.ones((), dtype=lib.float16), lib.ten
 
 with lib.autocast('cpu', lib.bfloat16): v1 = lib.distributions.MultivariateNormal(lib.ones(3).half(), lib.eye(3).half())
 
+v1 = lib.nn.BatchNorm1d(3)
+v2 = lib.utils.checkpoint.checkpoint(v1, lib.arange(6.0).reshape(2, 3), use_reentrant=False)
+v3 = v2.sum().backward()
+v4 = v1.num_batches_tracked
+
+v1 = lib.nn.InstanceNorm1d(3, affine=True, track_running_stats=True)
+v2 = lib.utils.checkpoint.checkpoint(v1, lib.arange(6.0).reshape(1, 3, 2), use_reentrant=False)
+v3 = v2.sum().backward()
+
 v1 = lib.ones(2, dtype=lib.float64).cumsum_(0, dtype=lib.int64)
 
 v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)

@@ -298,6 +298,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "with a first beta below 1/2 torch's lerp subtracts infinities"
     if "use_reentrant=True" in lines[-1] and re.search(r"is_leaf|requires_grad", found) and is_a_list(lines):
         return "a list that a custom operation returns holds its results; torch takes it for none"
+    if "assume_unique=True" in lines[-1] and not run([*lines[:-1], lines[-1].replace(", assume_unique=True", "")]):
+        return "of numbers that are not unique torch's isin promises nothing"
     if "elements" in found and edges_are_in_no_order(lines):
         return "among numbers in no order nothing is promised"
     if agrees_without_transforms(lines):
