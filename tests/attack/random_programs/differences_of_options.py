@@ -203,7 +203,7 @@ CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
     (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
     (
         r"unsafe_(split|chunk)",
-        "requires_grad|is_leaf|grad",
+        "requires_grad|is_leaf|grad|a view cannot be detached",
         "torch's parts of unsafe_split and unsafe_chunk are no views",
     ),
     (r"resize_", "elements|shares memory", "what grows gets memory of its own, which a view of it does not"),
