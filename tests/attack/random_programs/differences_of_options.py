@@ -186,7 +186,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "a reentrant checkpoint of what needs no gradient is called as always; torch's results have no graph",
     ),
     (r"Normal\(.*log_prob", "elements .*torch has .*nan", "torch squares a small scale, which becomes 0"),
-    (r"jvp\(", r"^v\d+: \[1\] dtype", "a tangent has the dtype of the result"),
+    (r"jvp\(", r"^v\d+: \[1\] (\[\d\] )?dtype", "a tangent has the dtype of the result"),
     (r"jac(fwd|rev)\(", "dtype", "a derivative has the dtype of the argument, also if it is 0"),
 ]
 

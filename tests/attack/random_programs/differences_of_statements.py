@@ -240,7 +240,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "torch raises TypeError: .*invalid combination of arguments", GAVE_UP + "mixtures of tensors and numbers"),
     (
         "",
-        r"Expected (a floating point|out type to be)|must be either float or double dtype"
+        r"Expected (a floating point|out type to be|out tensor to have dtype)|must be either float or double dtype"
         r"|could not infer output dtype|be cast to the desired|must not be a floating point"
         r"|Found dtype|source and destination dtypes match|expected dtype \w+ for"
         r"|different dtypes|the same dtype|dtypes must be the same|but got Bool|Unsupported input type"

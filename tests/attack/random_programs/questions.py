@@ -323,7 +323,7 @@ def pivot_is_rounding(lines: Sequence[str]) -> bool:
 
 def zeros(x: Any) -> Any:
     """Which elements of a tensor are 0, or whether a number is."""
-    return x == 0 if isinstance(x, (bool, int, float)) else (x == 0).tolist()
+    return (x == 0).tolist() if hasattr(x, "tolist") else x == 0
 
 
 def zeros_have_signs(lines: Sequence[str]) -> bool:
