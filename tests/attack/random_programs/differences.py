@@ -53,7 +53,9 @@ TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 INFINITE = re.compile(r"-?\binf\b")
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
-MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|definite|LowRank|Multivariate|Wishart")
+MATRIX = re.compile(
+    r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|definite|LowRank|Multivariate|Wishart"
+)
 BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )True"
 CANCELLING = re.compile(
     r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
