@@ -8,8 +8,7 @@ from ..functions.creation import full
 from ..functions.joining import cat as join
 from ..functions.joining import stack as join_slices
 from ..functions.promotion import finfo
-from ..linalg.factorizations import cholesky_ex
-from ..linalg.spectra import eigvalsh
+from ..linalg import cholesky_ex, eigvalsh
 from ..operation import check_kind
 from ..tensor import Tensor
 from ..types import bool_

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -85,19 +85,23 @@ class ModuleHooks:
     def _between(
         self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any], called: list[int]
     ) -> T:
-        """The result of forward, passed through the hooks; `called` gets the keys of those after it."""
+        """The result of forward, passed through the hooks; `called` gets the keys of those after it.
+
+        Backward meets the hooks that are there now, as in PyTorch.
+        """
+        through, outside = ([hook for _, hook in self.all(kind)] for kind in ("backward", "before_backward"))
         for _, hook in self.all("before"):
             inputs, kwargs = hook(module, inputs, kwargs)
         node = None
-        if self.all("backward"):
-            node = ModuleBackward(inputs, lambda *gradients: self._through_backward(module, *gradients))
+        if through:
+            node = ModuleBackward(inputs, lambda *gradients: _through_backward(through, module, *gradients))
             inputs = node.enter(inputs)
         result = module.forward(*inputs, **kwargs)
         for key, hook in self.all("after"):
             called.append(key)
             replaced = hook(module, inputs, kwargs, result)
             result = result if replaced is None else replaced
-        if (node or self.all("before_backward")) and not isinstance(result, (Tensor, tuple, list)):
+        if (node or outside) and not isinstance(result, (Tensor, tuple, list)):
             warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors, "
                 f"given {given(result)}"
@@ -107,26 +111,34 @@ class ModuleHooks:
             return result
         if node is not None:
             result = _leave(node, result)
-        if self.all("before_backward"):
-            outputs = ModuleOutputs(_listed(result), lambda gradients: self._before_backward(module, tuple(gradients)))
+        if outside:
+            outputs = ModuleOutputs(_listed(result), lambda gradients: _before_backward(outside, module, gradients))
             result = _leave(outputs, result)
         return result
 
-    def _through_backward(
-        self, module: object, grad_input: tuple[Tensor | None, ...], grad_output: tuple[Tensor | None, ...]
-    ) -> tuple[Tensor | None, ...]:
-        for _, hook in self.all("backward"):
-            replaced = hook(module, grad_input, grad_output)
-            if replaced is not None:
-                grad_input = _checked(replaced, grad_input)
-        return grad_input
 
-    def _before_backward(self, module: object, grad_output: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
-        for _, hook in self.all("before_backward"):
-            replaced = hook(module, grad_output)
-            if replaced is not None:
-                grad_output = _checked(replaced, grad_output)
-        return grad_output
+def _through_backward(
+    hooks: list[Callable[..., Any]],
+    module: object,
+    grad_input: tuple[Tensor | None, ...],
+    grad_output: tuple[Tensor | None, ...],
+) -> tuple[Tensor | None, ...]:
+    for hook in hooks:
+        replaced = hook(module, grad_input, grad_output)
+        if replaced is not None:
+            grad_input = _checked(replaced, grad_input)
+    return grad_input
+
+
+def _before_backward(
+    hooks: list[Callable[..., Any]], module: object, gradients: Iterable[Tensor | None]
+) -> tuple[Tensor | None, ...]:
+    grad_output = tuple(gradients)
+    for hook in hooks:
+        replaced = hook(module, grad_output)
+        if replaced is not None:
+            grad_output = _checked(replaced, grad_output)
+    return grad_output
 
 
 _NO_HOOKS = ModuleHooks()

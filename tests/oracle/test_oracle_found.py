@@ -26,6 +26,34 @@ v2 = __import__('copy').copy(v1)
 v1 = lib.tensor([1.0, 2.0])
 v2 = round(v1)
 
+v1 = lib.ones(1, 2).half()
+v2 = lib.nn.functional.cross_entropy(v1, lib.tensor([0]), v1[0], label_smoothing=0.25)
+v3 = lib.nn.functional.cross_entropy(v1, lib.tensor([0]), v1[0], label_smoothing=0.25, ignore_index=0)
+
+v1 = lib.nn.functional.poisson_nll_loss(lib.ones((), dtype=lib.float16), lib.tensor(3), full=True)
+
+with lib.autocast('cpu', lib.bfloat16): v1 = lib.distributions.MultivariateNormal(lib.ones(3).half(), lib.eye(3).half())
+
+v1 = lib.nn.BatchNorm1d(3)
+v2 = lib.utils.checkpoint.checkpoint(v1, lib.arange(6.0).reshape(2, 3), use_reentrant=False)
+v3 = v2.sum().backward()
+v4 = v1.num_batches_tracked
+
+v1 = lib.nn.InstanceNorm1d(3, affine=True, track_running_stats=True)
+v2 = lib.utils.checkpoint.checkpoint(v1, lib.arange(6.0).reshape(1, 3, 2), use_reentrant=False)
+v3 = v2.sum().backward()
+
+v1 = lib.nn.Linear(1, 1); v1.weight.data.fill_(2.0); v1.bias.data.zero_()
+v2 = v1.register_full_backward_pre_hook(lambda m, g: (g[0] * 2,))
+v3 = v1.register_full_backward_hook(lambda m, i, o: (i[0] * 3,))
+v4 = lib.ones(1, 1, requires_grad=True)
+v5 = v1(v4); v2.remove(); v3.remove(); v5.backward()
+v1.register_full_backward_pre_hook(lambda m, g: (g[0] * 5,))
+v6 = v1(v4)
+v1.register_full_backward_pre_hook(lambda m, g: (g[0] * 7,))
+v1.register_full_backward_hook(lambda m, i, o: (i[0] * 11,))
+v6.backward()
+
 v1 = lib.ones(2, dtype=lib.float64).cumsum_(0, dtype=lib.int64)
 
 v1 = lib.ones(2).cumprod_(0, dtype=lib.float64)

@@ -192,3 +192,14 @@ def test_the_bounds_of_logit_have_all_digits(device):
     x = norch.tensor([0.0, 0.95], dtype=norch.float16, device=device)
     for y in (x.logit(0.1), x.clone().logit_(0.1)):
         assert y.tolist() == norch.tensor([-2.19722, 2.19722], dtype=norch.float16).tolist()
+
+
+@pytest.mark.parametrize("dtype", [norch.float16, norch.bfloat16])
+@pytest.mark.parametrize("scalar", [norch.tensor(1.1237), norch.tensor(1.1237).double(), norch.tensor(4099)])
+def test_a_factor_without_dimensions_keeps_its_digits(dtype, scalar, device):
+    x = norch.linspace(0.5, 3, 500, device=device).to(dtype)
+    number, scalar = scalar.float().item(), scalar.to(device)
+    assert (x * scalar).dtype is dtype and (x * scalar).tolist() == (x * number).tolist()
+    assert (x / scalar).tolist() == (x / number).tolist() == x.clone().div_(scalar).tolist()
+    assert (x * 9 // scalar).tolist() == (x * 9 // number).tolist()
+    assert (x + scalar).tolist() == (x + scalar.to(dtype)).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from ..._C import lib
 from ...operation import address, computed, recorded, several, wrap
@@ -17,9 +17,18 @@ Settings = tuple[int, int, int, float]  # outer, groups, one of these, eps
 
 
 def normalize(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, outer: int, groups: int, affine: int, eps: float
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    outer: int,
+    groups: int,
+    affine: int,
+    eps: float,
+    told: Callable[[Tensor, Tensor], object] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x - mean) / sqrt(variance + eps) * weight + bias; and mean and variance, [groups], without a graph.
+
+    These are `told` before a graph keeps them, where the second run of a checkpoint may end.
 
     x is seen as [outer, groups, inner], the means are those of the groups. Weight and bias, or None, have an element
     for each group; for each place of the inner axis (then outer is 1, and a bias needs a weight); or for each channel
@@ -27,6 +36,8 @@ def normalize(
     """
     settings = outer, groups, affine, eps
     result, mean, variance = several(lib.normalize_tensor(x._ptr, address(weight), address(bias), *settings))
+    if told is not None:
+        told(mean, variance)
     return recorded(result, NormalizeBackward, (x, weight, bias), mean, variance, settings), mean, variance
 
 

@@ -269,6 +269,13 @@ static bool launch_power(int32_t device, const Tensor& base, const Tensor& x, co
     return true;
 }
 
+// PyTorch's rule: beside 16 bits a second factor, or a divisor, without dimensions keeps its digits. Others are rounded.
+static bool keeps_digits(const BinaryKernel& kernel, const Tensor& y, int32_t dtype) {
+    return y.ndim == 0 && is_real(dtype) &&
+           (&kernel == &kernels::elementwise_mul || &kernel == &kernels::div || &kernel == &kernels::div_trunc ||
+            &kernel == &kernels::floor_divide);
+}
+
 static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, const Tensor& y, Tensor* out) {
     const char* name = kernel.name;
     check_devices(x, y, name);
@@ -282,7 +289,8 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     if (!alike) broadcast(shape, y, name);
     const double largest = rule == BOUND ? largest_number(dtype) : INFINITY;
     Operand a(x, dtype, shape.sizes, shape.ndim, name, rule, largest);
-    Operand b(y, dtype, shape.sizes, shape.ndim, name, rule, largest);
+    const bool wide = y.dtype != dtype && keeps_digits(kernel, y, dtype);
+    Operand b(y, wide ? wide_of(dtype) : dtype, shape.sizes, shape.ndim, name, rule, largest);
     if (divides(rule) && !is_real(dtype) && first_tensor(x, y).size) refuse_zero_divisor(y, name);
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     if (out) check_result(*out, first_tensor(x, y), shape, result_dtype, name);

@@ -197,7 +197,7 @@ def _reduced(loss: Tensor, reduction: str, total: Tensor, counted: Tensor) -> Te
     if reduction == "sum":
         return loss.sum()
     nothing = counted.any().logical_not()
-    return loss.sum() / (total + nothing) + where(nothing, math.nan, 0.0)
+    return (loss.sum() / (total + nothing)).masked_fill(nothing, math.nan)
 
 
 # ---- Classes and samples --------------------------------------------------------------------------------------------

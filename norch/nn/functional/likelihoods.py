@@ -50,7 +50,8 @@ def _poisson_nll(
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         count = where(target > 1, target, 1.0)
-        loss = loss + where(target > 1, count * count.log() - count + 0.5 * (2 * math.pi * count).log(), 0.0)
+        term = where(target > 1, count * count.log() - count + 0.5 * (2 * math.pi * count).log(), 0.0)
+        loss = loss + term.to(loss.dtype)
     return reduced(loss, reduction)
 
 

@@ -97,9 +97,11 @@ def _batch_norm(
         raise ValueError(
             f"batch_norm: input has shape {list(input.shape)}, expected more than one value a channel in training"
         )
-    result, mean, variance = kernels.normalize(input, weight, bias, input.shape[0], channels, kernels.BY_GROUP, eps)
-    _move([(running_mean, mean), (running_var, variance)], momentum, count / (count - 1), batches)
-    return result
+
+    def move(mean: Tensor, variance: Tensor) -> None:
+        _move([(running_mean, mean), (running_var, variance)], momentum, count / (count - 1), batches)
+
+    return kernels.normalize(input, weight, bias, input.shape[0], channels, kernels.BY_GROUP, eps, move)[0]
 
 
 @flags

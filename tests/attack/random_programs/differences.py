@@ -10,7 +10,9 @@ from .differences_of_statements import DIFFERENCES, GAVE_UP, OF_TARGET, REFUSED
 from .execution import ends, run, unneeded, without
 from .outside import agrees_without_transforms
 from .questions import (
+    agrees_in_wide,
     as_float64,
+    copies_what_lies_otherwise,
     differs_as_float32,
     differs_in_signs_of_infinities,
     differs_in_zeros,
@@ -51,7 +53,9 @@ TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 INFINITE = re.compile(r"-?\binf\b")
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
 HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
-MATRIX = re.compile(r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|LowRank|Multivariate|Wishart")
+MATRIX = re.compile(
+    r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|definite|LowRank|Multivariate|Wishart"
+)
 BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )True"
 CANCELLING = re.compile(
     r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
@@ -69,11 +73,6 @@ CAUSES: list[tuple[str, str, str]] = [
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"add_param_group", "'sum'", "torch's Adagrad has no state for parameters that come later, and fails at a step"),
     (r"diff\(", "is_leaf|requires_grad", "of no elements torch's diff gives the tensor itself"),
-    (
-        r"\b(cholesky_|p)?inv(erse)?\(",
-        "shares memory",
-        "torch's inverse lies in columns, so that its transpose needs no copy",
-    ),
     (
         r"(save_on_cpu|saved_tensors_hooks).*vander\(",
         "elements",
@@ -96,9 +95,9 @@ CAUSES: list[tuple[str, str, str]] = [
         "torch's derivative to a target below 0 is 0 times NaN",
     ),
     (
-        r"\.data\b(?!\.copy_\(lib.linspace)",
+        r"\.data\b(?!\.copy_\(lib.linspace)|from_dlpack",
         "elements",
-        "what a write through `.data` puts into a saved tensor, which neither library watches",
+        "what a write through `.data` or DLPack puts into a saved tensor, which neither library watches",
     ),
     (
         r"\.view\(lib\.",
@@ -187,6 +186,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     flags = "elements|requires_grad|is_leaf|does not require gradients|cannot be detached"
     if re.search(flags, found) and "lib.func." in whole and torch_shares(lines):
         return "a transform makes new memory; in torch its result may be a view"
+    if "shares memory" in found and copies_what_lies_otherwise(lines, found):
+        return "what lies in another order of memory is copied, or needs no copy"
     if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
         return "how the results of transforms lie in memory"
     if "shares memory" in found and "autograd.grad(" in whole and torch_expands(lines):
@@ -247,7 +248,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         found
     ):
         return "integers, and the eps of a loss, become float32, whose last digits differ"
-    if "cholesky" in lines[-1] and re.search("computes, torch raises _LinAlg|_LinAlgError.*torch computes", found):
+    undecided = "elements (True|False)|computes, torch raises _LinAlg|_LinAlgError.*torch computes"
+    if re.search("cholesky|definite", lines[-1]) and re.search(undecided, found):
         if pivot_is_rounding(lines) or operand_is_rounding(lines):
             return "rounding decides whether a pivot is 0"
     if MATRIX.search(whole if derived or "_LinAlgError" in found else lines[-1]) and meets_infinity(lines):
@@ -269,8 +271,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "the sign of a NaN"
     if derived and re.search(r"softplus\(v\d+, (beta=)?(0|False)\b", whole):
         return "with a beta of 0 norch divides by it"
-    if "norch raises IndexError" in found and "torch computes" in found and has_no_elements(lines):
-        return REFUSED + "dims and indices of no elements"
+    refused = "norch raises (IndexError|RuntimeError: .*expected float32 or float64).*torch computes"
+    if re.search(refused, found) and has_no_elements(lines):
+        return REFUSED + "dims, indices and dtypes of no elements"
     if "requires_grad" in found and has_no_elements(lines):
         return "of no elements nothing needs a gradient"
     if "elements" in found and "save_on_cpu" in whole:
@@ -279,6 +282,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "float16" in whole and "strong_wolfe" in whole and "elements" in found:
         if _goes(found, without(lines, "strong_wolfe")):
             return "torch rounds the length of a step to 16 bits, and lines are searched by ever other steps"
+    if agrees_in_wide(lines, found):
+        return "in wide dtypes torch has norch's numbers"
     if torch_is_no_closer(lines, found):
         return "of few digits norch's are as near to the result in float64 as torch's"
     if "16" in whole and re.search(r"optim\.", lines[-1]) and torch_spreads_nan(INFINITE.sub("nan", found), close):
@@ -287,8 +292,6 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "of equal eigenvalues, and of a singular value of 0, rounding decides"
     if "a NoneType, torch has a tensor" in found and "autograd.Function" in whole:
         return "torch calls a custom operation with zeros for a gradient that is not there"
-    if "margin_ranking_loss" in lines[-1] and "uint8" in whole and "elements" in found:
-        return "torch negates an unsigned target, which wraps around"
     if re.search(r"prune\.", lines[-1]) and "elements" in found and equal_weights_decide(lines):
         return "of equal weights any is pruned"
     if re.search(r"^v\d+: ['\"]", found) and rounded_otherwise(lines) and digits_decide(lines):
@@ -297,6 +300,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "with a first beta below 1/2 torch's lerp subtracts infinities"
     if "use_reentrant=True" in lines[-1] and re.search(r"is_leaf|requires_grad", found) and is_a_list(lines):
         return "a list that a custom operation returns holds its results; torch takes it for none"
+    if "assume_unique=True" in lines[-1] and not run([*lines[:-1], lines[-1].replace(", assume_unique=True", "")]):
+        return "of numbers that are not unique torch's isin promises nothing"
     if "elements" in found and edges_are_in_no_order(lines):
         return "among numbers in no order nothing is promised"
     if agrees_without_transforms(lines):

@@ -186,7 +186,7 @@ OF_SURROUNDINGS: list[tuple[str, str, str]] = [
         "a reentrant checkpoint of what needs no gradient is called as always; torch's results have no graph",
     ),
     (r"Normal\(.*log_prob", "elements .*torch has .*nan", "torch squares a small scale, which becomes 0"),
-    (r"jvp\(", r"^v\d+: \[1\] dtype", "a tangent has the dtype of the result"),
+    (r"jvp\(", r"^v\d+: \[1\] (\[\d\] )?dtype", "a tangent has the dtype of the result"),
     (r"jac(fwd|rev)\(", "dtype", "a derivative has the dtype of the argument, also if it is 0"),
 ]
 
@@ -203,7 +203,7 @@ CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
     (r"unravel_index", "shares memory", "torch's indices are columns of one tensor"),
     (
         r"unsafe_(split|chunk)",
-        "requires_grad|is_leaf|grad",
+        "requires_grad|is_leaf|grad|a view cannot be detached",
         "torch's parts of unsafe_split and unsafe_chunk are no views",
     ),
     (r"resize_", "elements|shares memory", "what grows gets memory of its own, which a view of it does not"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .differences_of_options import BOTH, GAVE_UP, REFUSED
 
 OF_TARGET = "dtype norch.float(32|64), torch has b?float(16|32)"
+DERIVES = r"backward\(|grad\(|jac|hessian|vjp|linearize"
 
 # The last statement, what differs, and the reason
 DIFFERENCES: list[tuple[str, str, str]] = [
@@ -79,7 +80,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     (r"requires_grad_|no_grad", "requires_grad False, torch has True", "a view made without gradients has none"),
     ("", "a gradient of shape .* does not fit an input", REFUSED + "a tensor that was transposed in place since"),
-    (r"backward\(|grad\(", "grad_input must be contiguous", GAVE_UP + "losses of classes in another order of memory"),
+    (DERIVES, "grad_input must be contiguous", GAVE_UP + "losses of classes in another order of memory"),
     ("", "leaf tensor that requires grad", REFUSED + "every write to a leaf that requires gradients"),
     ("", "torch raises RuntimeError: a (view of a )?leaf", GAVE_UP + "a write of the same values, or after `.data =`"),
     (
@@ -87,7 +88,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         r"torch raises \w+: (Autograd not support|false INTERNAL|derivative for|the derivative)",
         GAVE_UP + "derivatives torch lacks",
     ),
-    (r"backward\(|grad\(", "output with shape .* match the broadcast", GAVE_UP + "derivatives torch lacks"),
+    (DERIVES, "output with shape .* match the broadcast", GAVE_UP + "derivatives torch lacks"),
     ("", "is not differentiable with respect to argument", GAVE_UP + "derivatives torch lacks"),
     ("", r"\.grad None, torch has [\[\]\s0.,tensor(]*(0\.|\[\])", "a factor of 0 passes no gradient"),
     ("", "backward through the graph a second time", GAVE_UP + "two results of one call with graphs of their own"),
@@ -124,6 +125,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"\bi[01]_?\(", "elements .*inf.*torch has .*nan", "of infinity it is infinite; torch divides it by itself"),
     ("(?i)group_?norm", "elements .*inf.*torch has .*nan", "an infinite weight, which torch multiplies with the mean"),
     ("igamma", "elements .*nan", "of a NaN order at 0 torch's igammac is 1"),
+    ("zeta", "elements .*nan.*torch has .*inf", "of a NaN order at a pole torch's zeta is infinite"),
     ("unique", "shape", "rounding decides which elements are equal"),
     (r"prod\(.*dtype=lib\.int", "elements .*torch has", "torch loses products of numbers that it converts to integers"),
     (r"add(mm|mv|bmm)_?\(.*alpha=0\b", "elements .*nan", "0 times infinity, which BLAS does not read"),
@@ -140,19 +142,19 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("clip_grad", r"nested_tensorlist", GAVE_UP + "nothing to clip"),
     (r"norm", "does not have an identity", GAVE_UP + "a norm of no elements"),
     ("RMSNorm|rms_norm", "floating dtype, got norch.*, torch ValueError", BOTH + "norch looks at dtypes first"),
-    (r"backward\(|grad\(", "incompatible with .grad\\(\\)", GAVE_UP + "gradients of some inputs of a checkpoint"),
+    (DERIVES, "incompatible with .grad\\(\\)", GAVE_UP + "gradients of some inputs of a checkpoint"),
     ("", "In-place \\w+ backward .* negative slope", GAVE_UP + "a negative slope, as norch saves the input"),
-    (r"functional\.", "stack expects a non-empty", GAVE_UP + "derivatives of nothing"),
+    (r"functional\.", "stack expects a non-empty|IndexError: tuple index", GAVE_UP + "derivatives of nothing"),
     (r"jac(rev|fwd|obian)|hessian", "requires_grad False", "derivatives of nothing need no gradient"),
     ("vmap|jac", r"select\(\): index 0 out of range", GAVE_UP + "a vmap of no numbers"),
     (
-        r"backward\(|grad\(",
+        DERIVES,
         "^norch raises CheckpointError: .*different metadata.*, torch computes",
         REFUSED + "a checkpoint that computes other shapes again, as something it reads was written to",
     ),
     (r"\[0\]", "invalid index of a 0-dim tensor", GAVE_UP + "`loss[0]`, which is `loss`"),
-    (r"backward\(|grad\(", "grad_output to have non-zero size", GAVE_UP + "an image of no elements"),
-    (r"backward\(|grad\(", "only leaf tensors can be deep-copied", REFUSED + "a copy that a checkpoint makes again"),
+    (DERIVES, "grad_output to have non-zero size", GAVE_UP + "an image of no elements"),
+    (DERIVES, "only leaf tensors can be deep-copied", REFUSED + "a copy that a checkpoint makes again"),
     (r"jac|hessian|kron", "at most [48] dimensions", REFUSED + "more than 8 dimensions"),
     ("EmbeddingBag|embedding_bag", "step must be nonzero", GAVE_UP + "bags of nothing"),
     ("Pad|pad\\(", "possibly 0 batch size and other non-zero", GAVE_UP + "images of no channels"),
@@ -163,7 +165,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     (r"backward\(", "two tensors of one dtype", REFUSED + "a module that was converted between forward and backward"),
     ("", r"\.grad dtype", "after a conversion of its module a gradient has the dtype of its tensor"),
-    (r"backward\(|grad\(", "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
+    (DERIVES, "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
     (r"Linear\(", "shapes cannot be multiplied", GAVE_UP + "columns of numbers, as the article's Linear takes them"),
     (
         "with_logits|WithLogits",
@@ -171,7 +173,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "torch's loss has the dtype of its target, norch's the common one",
     ),
     ("soft_margin_loss", r"dtype", "torch's loss has the dtype of its input, norch's the common one"),
-    (r"backward\(|grad\(", "Singular matrix, torch computes", REFUSED + "derivatives by a singular matrix"),
+    (DERIVES, "Singular matrix, torch computes", REFUSED + "derivatives by a singular matrix"),
     ("slogdet", r"\[0\] elements", "the sign of a determinant that is NaN, or that rounding made"),
     ("logdet", r"elements .*(nan|inf).*torch has .*(nan|inf)", "the same"),
     (
@@ -238,7 +240,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "torch raises TypeError: .*invalid combination of arguments", GAVE_UP + "mixtures of tensors and numbers"),
     (
         "",
-        r"Expected (a floating point|out type to be)|must be either float or double dtype"
+        r"Expected (a floating point|out type to be|out tensor to have dtype)|must be either float or double dtype"
         r"|could not infer output dtype|be cast to the desired|must not be a floating point"
         r"|Found dtype|source and destination dtypes match|expected dtype \w+ for"
         r"|different dtypes|the same dtype|dtypes must be the same|but got Bool|Unsupported input type"

@@ -286,7 +286,8 @@ def difference(ours: Any, theirs: Any, least: float = 0.0) -> str | None:
             return f"{ours!r:.200}, torch has {theirs!r:.200}"
         return difference(list(ours.values()), [theirs[key] for key in ours], least)
     if isinstance(theirs, (bool, int, float)):
-        if not isinstance(ours, (bool, int, float)) or not _close([ours], [theirs], max(TOLERANCE["float64"], least)):
+        tolerance = max(TOLERANCE["float64"], least)
+        if not isinstance(ours, (bool, int, float)) or not same_numbers([ours], [theirs], tolerance):
             return f"{ours!r:.200}, torch has {theirs!r}"
         return None
     if isinstance(theirs, str):
@@ -334,9 +335,9 @@ def same_elements(ours: Any, theirs: torch.Tensor, dtype: str, least: float) -> 
         return False
     tolerance = max(TOLERANCE[dtype], least)
     if dtype not in NUMBERS:
-        return _close(_flat(ours.double()), _flat(theirs.double()), tolerance)
+        return same_numbers(_flat(ours.double()), _flat(theirs.double()), tolerance)
     numbers = NUMBERS[dtype]
-    return _close(memoryview(first).cast(numbers), memoryview(second).cast(numbers), tolerance)
+    return same_numbers(memoryview(first).cast(numbers), memoryview(second).cast(numbers), tolerance)
 
 
 def _bytes(x: Any) -> bytes:
@@ -351,7 +352,7 @@ def _flat(x: Any) -> list[float]:
     return x.reshape(-1).tolist()
 
 
-def _close(first: Any, second: Any, tolerance: float) -> bool:
+def same_numbers(first: Any, second: Any, tolerance: float) -> bool:
     largest = max((abs(b) for b in second if abs(b) < math.inf), default=0.0)
     bound = tolerance * max(1.0, largest)
     return all(abs(a - b) <= bound or a == b or (a != a and b != b) for a, b in zip(first, second))

@@ -12,10 +12,11 @@ import torch
 
 import norch
 
-from .execution import Pair, has_no_memory, run, variables
+from .execution import TOLERANCE, Pair, has_no_memory, run, same_numbers, variables
 
 OVERFLOWED = 0.01  # how exact norch's number is where torch has none
 NARROW = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
+DIFFERENT = r"(?:at the end )?(v\d+): (?:\[(\d+)\] )?(\.grad )?elements"
 
 
 def with_tail(call: re.Match[str]) -> str:
@@ -98,6 +99,18 @@ def _memory_of(values: list[Any]) -> set[int]:
     return {x.untyped_storage().data_ptr() for x in tensors}
 
 
+def copies_what_lies_otherwise(lines: Sequence[str], found: str) -> bool:
+    """Whether a variable was made by a function that copies if it must, of one that torch lays out in another way."""
+    names = re.findall(r"\bv\d+", found)
+    pair = Pair()
+    for line in lines:
+        if re.search(r"\b(reshape|contiguous|flatten|ravel|resize|to)(_as)?\(", line):
+            if any(f"{name} = " in line for name in names) and pair.otherwise.intersection(variables(line)):
+                return True
+        pair.step(line)
+    return False
+
+
 def overlaps(lines: Sequence[str], out: str) -> bool:
     """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
     pair = Pair()
@@ -131,7 +144,7 @@ def rounded_otherwise(lines: Sequence[str]) -> bool:
         [pair.theirs.get(name) for name in variables(lines[-1])],
         [pair.ours.get(name) for name in variables(lines[-1])],
     )
-    return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
+    return any(isinstance(x, torch.Tensor) and str(x.tolist()) != str(y.tolist()) for x, y in zip(*named))
 
 
 def rank_is_rounding(lines: Sequence[str]) -> bool:
@@ -185,6 +198,26 @@ def in_float64(line: str) -> str:
     return NARROW.sub(lambda name: "lib.float64" if name[1] else ".double()", line)
 
 
+def in_int64(line: str) -> str:
+    """The statement with int64 in the place of narrower integers."""
+    return re.sub(r"\blib\.(uint8|int(8|16|32))\b", "lib.int64", line)
+
+
+def agrees_in_wide(lines: Sequence[str], found: str) -> bool:
+    """Whether torch itself has norch's numbers once its statements have wide dtypes: the narrow ones lost something."""
+    told = re.match(DIFFERENT, found)
+    wide = [in_int64(in_float64(line)) for line in lines]
+    if not told or wide == list(lines) or re.search("True|False", found):  # which are alike too easily
+        return False
+    pair, other = Pair(), Pair(torch, torch)
+    for line, wider in zip(lines, wide):
+        pair.step(line)
+        other.step(wider)
+    ours, theirs = _part(pair.ours, told), _part(other.theirs, told)
+    tolerance = max(pair.least, TOLERANCE["float32"])
+    return len(ours) == len(theirs) and same_numbers(ours, theirs, tolerance)
+
+
 def operand_is_rounding(lines: Sequence[str]) -> bool:
     """Whether an operand of the last statement is quite another one in float64."""
     pair = Pair(torch, torch)
@@ -203,7 +236,7 @@ def torch_is_no_closer(lines: Sequence[str], found: str) -> bool:
 
     Where torch has infinity or NaN, as it rounds to 16 bits on the way, norch's number is nearly that of float64.
     """
-    told = re.match(r"(?:at the end )?(v\d+): (?:\[(\d+)\] )?(\.grad )?elements", found)
+    told = re.match(DIFFERENT, found)
     if not told or not any(NARROW.search(line) for line in lines):
         return False
     pair, wide = Pair(), Pair(torch, torch)
@@ -278,18 +311,19 @@ def pivot_is_rounding(lines: Sequence[str]) -> bool:
     pair = Pair()
     for line in lines[:-1]:
         pair.step(line)
-    for name in variables(lines[-1]):
-        x = pair.theirs.get(name)
-        if isinstance(x, torch.Tensor) and x.is_floating_point() and x.ndim > 1 and x.shape[-1] == x.shape[-2] > 0:
-            values = torch.linalg.eigvalsh(x.detach().double()).abs()
-            if (values.amin(-1) <= 1e-6 * values.amax(-1)).any():
-                return True
+    for text in re.findall(r"v\d+(?: @ v\d+\.mT)?", lines[-1]):
+        with contextlib.suppress(NameError, RuntimeError):  # what is to be made, and what is not finite
+            x = eval(text, pair.theirs)
+            if isinstance(x, torch.Tensor) and x.ndim > 1 and x.shape[-1] == x.shape[-2] > 0:
+                values = torch.linalg.eigvalsh(x.detach().double()).abs()
+                if (values.amin(-1) <= 1e-6 * values.amax(-1)).any():
+                    return True
     return False
 
 
 def zeros(x: Any) -> Any:
     """Which elements of a tensor are 0, or whether a number is."""
-    return x == 0 if isinstance(x, (bool, int, float)) else (x == 0).tolist()
+    return (x == 0).tolist() if hasattr(x, "tolist") else x == 0
 
 
 def zeros_have_signs(lines: Sequence[str]) -> bool:
