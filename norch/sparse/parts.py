@@ -12,9 +12,8 @@ from ..operation import check_kind, check_tensor
 from ..types import bfloat16, bool_, float16, float32, float64, int8, int16, int32, int64, shown, sparse_coo, uint8
 
 if TYPE_CHECKING:
-    from ..forward_declarations import Tensor
+    from ..forward_declarations import SparseTensor, Tensor
     from ..types import dtype
-    from .coo import SparseTensor
 
 # What leaves 0 at 0 can be done to the values alone.
 OF_VALUES = """
