@@ -274,6 +274,9 @@ def _jacobian(func: Function, argnums: Any, has_aux: bool, name: str) -> Functio
             chosen, variables = _variables(_chosen(args, argnums, name), name)
             returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, name)
             outputs, spec = _outputs(returned, name)
+            kinds = [y.dtype for y in outputs if not y.is_floating_point()]
+            if kinds and name == "jacrev":
+                raise RuntimeError(f"jacrev: expected outputs of floats, got {kinds[0]}")
             form = tree_flatten(chosen)[1]
             parts = [tree_unflatten(_jacobians(y, variables), form) for y in outputs]
             if name == "jacfwd":
@@ -286,9 +289,7 @@ def _jacobian(func: Function, argnums: Any, has_aux: bool, name: str) -> Functio
 
 def _jacobians(output: Tensor, variables: Tensors) -> Tensors:
     """The derivatives of each number of the output with respect to each variable."""
-    if not output.is_floating_point():
-        raise RuntimeError(f"expected outputs of floats, got {output.dtype}")
-    if not output.numel():
+    if not (output.numel() and output.is_floating_point()):
         return [x.new_zeros(*output.shape, *x.shape) for x in variables]
     rows = []
     for i in range(output.numel()):

@@ -89,6 +89,7 @@ ROWS = {
     "jvp of vjp": lambda t, f: f.jvp(lambda x: f.vjp(t.sin, x)[1](t.ones(3))[0], (vector(t),), (t.ones(3),)),
     "jvp, aux": lambda t, f: f.jvp(lambda x: (x * 2, x + 1), (vector(t),), (t.ones(3),), has_aux=True),
     "jacfwd of narrower floats": lambda t, f: f.jacfwd(lambda x: x.bfloat16())(vector(t)).float(),
+    "jacfwd of integers": lambda t, f: f.jacfwd(lambda x: tuple(x.max(0)))(vector(t)),
     "jacfwd, drawn": lambda t, f: f.jacfwd(lambda x: x * 2 + t.rand(3), randomness="same")(vector(t)),
     "jacrev in chunks": lambda t, f: f.jacrev(lambda x: x**2, chunk_size=2)(vector(t)),
     "functionalize": lambda t, f: f.functionalize(lambda x: x.clone().add_(1))(vector(t)),
