@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
-from .. import operation
+from .. import _C, operation
 from .._C import lib
 from ..arguments import flags
 from ..guards import within
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edge that it goes along
 Arrived = dict[Node, "Tensor"]  # node -> the sum of the gradients that have reached it
 Waiting = list[tuple[float, Node]]  # the same nodes as a heap in which the youngest comes first
+Fresh = dict[Node, bool]  # those whose sum lies in memory that only the walk knows; whether parts were added to it
 Turns = dict[Node, float]  # leaf -> the age at which its turn comes, if not its own
 Tensors = Union["Tensor", GradientEdge, Sequence[Union["Tensor", GradientEdge]]]
 
@@ -74,7 +75,7 @@ def _walk(
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
-    fresh: set[Node] = set()  # whose sum lies in memory that the walk alone knows
+    fresh: Fresh = {}
     anomaly = mode.anomaly
     parts = starts
     while True:
@@ -83,7 +84,7 @@ def _walk(
                 continue
             if target in arrived:
                 arrived[target] = arrived[target] + part
-                fresh.add(target)
+                fresh.setdefault(target, False)
                 continue
             arrived[target] = part
             if turns is not None:
@@ -93,6 +94,8 @@ def _walk(
         if not waiting:
             break
         node = heappop(waiting)[1]
+        if fresh.get(node):
+            _without_signs(arrived[node])
         gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
         if node.freed and not node.edges and (wanted is None or node.age > oldest):
             raise RuntimeError(FREED)
@@ -116,13 +119,15 @@ def _walk(
             if not retain_graph:
                 node.release()
     for leaf, gradient in arrived.items():
+        if fresh.get(leaf):
+            _without_signs(gradient)
         found[leaf] = _through_hooks(leaf.hooks, gradient) if leaf.hooks else gradient
     if given is not None:
         _accumulate(found, given)
     return found
 
 
-def _add_part(node: Node, gradient: Tensor, arrived: Arrived, fresh: set[Node]) -> bool:
+def _add_part(node: Node, gradient: Tensor, arrived: Arrived, fresh: Fresh) -> bool:
     """Add the gradient of a view to that of its base, in place; False if there is none yet that may be written to.
 
     (Many views of one tensor would each have a gradient of the tensor's size.)
@@ -132,12 +137,18 @@ def _add_part(node: Node, gradient: Tensor, arrived: Arrived, fresh: set[Node]) 
     target = node.edges[0]
     whole = None if target is None else arrived.get(target)
     if target is not None and whole is None:
-        fresh.add(target)  # as the rule makes it
-    if target not in fresh or type(whole) is not operation.Tensor:
+        fresh[target] = False  # as the rule makes it
+    if target is None or target not in fresh or type(whole) is not operation.Tensor:
         return False
     part = node.part_of(whole)
     check(lib.add_into(part._ptr, part._ptr, gradient._ptr))
+    fresh[target] = True
     return True
+
+
+def _without_signs(whole: Tensor) -> None:
+    """0 for every -0, as the sum of gradients of the tensor's size has it: replays give the same bits."""
+    check(lib.add_into(whole._ptr, whole._ptr, _C.number(0.0)._ptr))
 
 
 def visited() -> set[Node]:
