@@ -94,9 +94,9 @@ def _walk(
         if not waiting:
             break
         node = heappop(waiting)[1]
-        if fresh.get(node):
-            _without_signs(arrived[node])
         gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
+        if fresh.get(node):
+            _without_signs(gradient)
         if node.freed and not node.edges and (wanted is None or node.age > oldest):
             raise RuntimeError(FREED)
         if node.hooks:
