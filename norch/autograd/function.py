@@ -216,7 +216,7 @@ class CustomBackward(Node):
 
     def release(self) -> None:
         self.freed = True
-        if self.ctx._saved:
+        if self.ctx._saved:  # else it may be walked again
             super().release()
         self.ctx.freed, self.ctx._saved = True, ()
 
