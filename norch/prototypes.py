@@ -11,7 +11,7 @@ from .handles import library as _library
 
 
 class TENSORS:
-    """An array of tensors, from a list or tuple of their Handles, which must live as long as the call."""
+    """An array of tensors, from a list or tuple of their Handles, which must live as long as the call; or of integers."""
 
     @staticmethod
     def from_param(handles: Any) -> Any:  # for ctypes; csrc/api/builtins.cpp reads them itself
@@ -213,7 +213,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         RESULTS,
         [TENSOR, TENSOR, TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, c_int32],
     ),
-    **{f"{name}_step": (STATUS, [c_int32, ARRAY, ARRAY]) for name in OPTIMIZERS},
+    **{f"{name}_step": (STATUS, [c_int32, TENSORS, ARRAY]) for name in OPTIMIZERS},
     "move_statistics": (STATUS, [TENSOR] * 4 + [c_double, c_double]),
     "normalize_by_tensor": (RESULT, [TENSOR] * 5 + [c_double]),
     "newton_schulz_tensor": (RESULT, [TENSOR, c_double, c_double, c_double, c_int32]),

@@ -83,7 +83,7 @@ class Muon(DirectedOptimizer):
     def entries(self, work: Work, number: int, new: dict[Tensor, State]) -> tuple[list[int], bytes]:
         """SGDEntry in csrc without momentum, and the options."""
         directions = self.directions(work, number)
-        rows = [x for p, d in zip(work[0], directions) for x in (p._ptr, d._ptr, 0, False, number)]
+        rows = [x for p, d in zip(work[0], directions) for x in (p._ptr, d._ptr, 0, 0, number)]
         return rows, self.options(work[3])
 
     def options(self, group: Group) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar, TypeVar, Union, cast
 
-from .._C import addresses, lib
+from .._C import lib
 from ..arguments import flags
 from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
@@ -232,9 +232,9 @@ class Optimizer:
         if step_in_c and count and mode.recorder is not None:
             mode.recorder.steps.append(self)
         if step_in_c and new:
-            at_once(partial(step_in_c, count, addresses(rows), options), partial(self.state.update, new))
+            at_once(partial(step_in_c, count, rows, options), partial(self.state.update, new))
         elif step_in_c and count:
-            check(step_in_c(count, addresses(rows), options))
+            check(step_in_c(count, rows, options))
         return loss
 
     def _step_by_rule(self, works: list[Work], new: dict[Tensor, State]) -> None:

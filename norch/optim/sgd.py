@@ -74,10 +74,10 @@ class SGD(Optimizer):
         """SGDEntry in csrc, and the options."""
         entries: list[int] = []
         parameters, gradients, states, group = work
-        momentum, velocity, first = group["momentum"], 0, False
+        momentum, velocity, first = group["momentum"], 0, 0
         for parameter, gradient, state in zip(parameters, gradients, states):
             if momentum:
-                velocity, first = state["momentum_buffer"]._ptr, parameter in new
+                velocity, first = state["momentum_buffer"]._ptr, int(parameter in new)
             entries += parameter._ptr, gradient._ptr, velocity, first, number
         return entries, self.options(group)
 
