@@ -11,7 +11,7 @@ from .handles import library as _library
 
 
 class TENSORS:
-    """An array of tensors, from a list or tuple of their Handles, which must live as long as the call; or of integers."""
+    """An array of tensors, from a list or tuple of their Handles, which live as long as the call; or of integers."""
 
     @staticmethod
     def from_param(handles: Any) -> Any:  # for ctypes; csrc/api/builtins.cpp reads them itself
@@ -235,6 +235,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "drop_guard": (None, [OBJECT]),
     "know_tensors": (None, [OBJECT] * 3),
     "know_parameters": (None, [OBJECT]),
+    "know_walk": (None, [OBJECT] * 4),
+    "walk_plain": (OBJECT, [OBJECT] * 6 + [c_int32] * 2),
+    "accumulate_plain": (OBJECT, [OBJECT] * 2),
+    "needed_bits": (c_int32, [OBJECT] * 2),
     "wrap_handle": (OBJECT, [OBJECT]),
     "wrap_handles": (OBJECT, [OBJECT]),
     "wrap_view": (OBJECT, [OBJECT] * 3),
@@ -338,6 +342,7 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "next_draw free_results free_storage handle_type know_objects new_builtin enter_guard leave_guard drop_guard",
     "tensor_of_values values_of parts_of_index shape_of strides_of form_of_tensor",
     "promoted_dtype ndim_of dtype_of device_of count_of offset_of data_of storage_of is_in_row_order",
+    "know_walk walk_plain accumulate_plain needed_bits",
     "call_within call_between know_tensors know_parameters wrap_handle wrap_handles wrap_view wrap_views",
     "new_recording call_recorded free_recording refuse_this_recording new_program",
     "recording_refusal recording_difference recording_uses",

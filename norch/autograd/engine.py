@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
 from .. import _C, operation
-from .._C import lib
+from .._C import CPYTHON, lib
 from ..arguments import flags
 from ..guards import within
 from ..operation import check, check_tensor, mode, own, wrap
@@ -77,6 +77,7 @@ def _walk(
     found: Arrived = {}
     fresh: Fresh = {}
     anomaly = mode.anomaly
+    in_c = CPYTHON and turns is None and anomaly is None  # then C takes the steps that need no more than a rule
     parts = starts
     while True:
         for target, part in parts:
@@ -91,6 +92,8 @@ def _walk(
                 heappush(waiting, (-turns.get(target, target.age), target))
             elif not target.is_leaf:  # the gradients of leaves stay until the end
                 heappush(waiting, (-target.age, target))
+        if in_c and lib.walk_plain(waiting, arrived, found, fresh, needed, wanted, create_graph, not retain_graph):
+            break
         if not waiting:
             break
         node = heappop(waiting)[1]
@@ -197,12 +200,9 @@ def _chain_rule(node: Node, gradient: Tensor, create_graph: bool) -> Flow:
     kind, edges, around = type(node), node.edges, node.around
     if around is not None and around.before:
         gradient = through_prehooks(node, around.before, gradient)
-    rule = kind.backward if create_graph or kind.fused is None else kind.fused
-    results = rule(node, gradient)  # a method of the class, or a static method of a custom operation
-    if not isinstance(results, (list, tuple)):
-        results = [results]
-    if len(results) != len(edges):
-        raise RuntimeError(f"{kind.__name__}.backward returned {len(results)} gradients for {len(edges)} operands")
+    rule = kind.backward if create_graph else kind.walk_rule
+    # a method of the class, or a static method of a custom operation
+    results: Sequence[Any] = _one_each(node, rule(node, gradient), edges)
     if node.broadcasts:
         results = [
             part if part is None or target is None or x is None else part._sum_to(x)
@@ -211,6 +211,14 @@ def _chain_rule(node: Node, gradient: Tensor, create_graph: bool) -> Flow:
     if around is not None and around.after:
         results = through_posthooks(node, around.after, results, gradient)
     return zip(edges, results)
+
+
+def _one_each(node: Node, results: Any, edges: Sequence[Edge]) -> list[Any]:
+    """What a rule returned, as a list of a gradient for each operand. Raises RuntimeError for another number."""
+    listed = [*results] if isinstance(results, (list, tuple)) else [results]
+    if len(listed) != len(edges):
+        raise RuntimeError(f"{type(node).__name__}.backward returned {len(listed)} gradients for {len(edges)} operands")
+    return listed
 
 
 def _without_nan(node: Node, parts: Sequence[Any]) -> Flow:
@@ -239,7 +247,8 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
 @holding(_accumulating)  # or of two threads that add to a leaf, one would be lost
 def _accumulate(found: Arrived, given: set[int]) -> None:
     """node.grad += gradient for each, in memory that no other tensor shares, if the node's tensor is still alive."""
-    for node, gradient in found.items():
+    others: Iterable[tuple[Node, Tensor]] = lib.accumulate_plain(found, given) if CPYTHON else found.items()
+    for node, gradient in others:  # than those of which C saw that they can be taken as they are
         tensor = node.result()
         if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
             continue
@@ -281,6 +290,9 @@ def _finish(leaf: Node, gradient: Tensor, given: set[int]) -> None:
         for hook in list(leaf.after.values()):
             hook(tensor, gradient)
 
+
+if CPYTHON:
+    lib.know_walk(heappush, heappop, _add_part, _one_each)
 
 # ---- What runs when backward is over ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Hashable, NamedTuple,
 from weakref import WeakSet, ref
 
 from .. import operation
-from .._C import Number, lib, write_clock
+from .._C import CPYTHON, Number, lib, write_clock
 from ..guards import within
 from ..operation import mode, next_age, record, wrap
 from .hooks import HookHandle, HookMethods, Hooks, call_with_gradient, call_with_leaf, call_with_tuple
@@ -75,6 +75,7 @@ class Node(HookMethods):
     shown: ClassVar[str] = ""  # the method that makes the result, a view of the operand whose other parts get zero
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
+    walk_rule: ClassVar[Callable[..., Any]]  # the one of the two that it prefers
 
     # What `record` notes on a node (operation.py explains it)
     input: tuple[Any, ...] = ()
@@ -92,6 +93,7 @@ class Node(HookMethods):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        cls.walk_rule = cls.fused or cls.backward
         cls.keeps_nothing = not cls.keeps_input and not cls.saves_output and cls.release is Node.release
 
     def __init__(self, *input: Any) -> None:
@@ -110,6 +112,8 @@ class Node(HookMethods):
 
     def needed(self) -> int:
         """The same for all operands at once, as C takes it: bit i for operand i."""
+        if CPYTHON:
+            return lib.needed_bits(self.edges, mode.asked)
         bits, bit, asked = 0, 1, mode.asked
         for target in self.edges:
             if target is not None and (asked is None or target in asked):

@@ -97,7 +97,7 @@ def c_type(declaration, is_result=False):
     owned |= {"Recording*": prototypes.RECORDING, "Program*": prototypes.PROGRAM}
     if is_result and declaration.replace(" ", "") in owned:
         return owned[declaration.replace(" ", "")]
-    if "Tensor* const*" in declaration:
+    if "Tensor* const*" in declaration or "Entry*" in declaration:  # which begin with tensors
         return prototypes.TENSORS
     if "*" in declaration:
         return ctypes.c_char_p if is_result and "char" in declaration else ctypes.c_void_p

@@ -59,6 +59,12 @@ struct ObjectFunctions {  // in the order of norch/handles.py
     void* (*slot)(void* type, int number);
     int (*set_attribute)(void* object, void* name, void* value);
     void* (*new_weak)(void* object, void* callback);
+    int (*drop_item)(void* dict, void* key);
+    void (*clear)(void* dict);
+    void* (*add)(void* x, void* y);
+    int (*truth)(void* object);
+    int (*is_in_set)(void* set, void* object);
+    int (*add_to_set)(void* set, void* object);
 };
 extern ObjectFunctions objects;
 

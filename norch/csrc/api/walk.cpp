@@ -1,0 +1,223 @@
+// The walk of norch/autograd/engine.py, at nodes that ask for no more than their rule: no hooks, nothing packed, a graph
+// that was not freed. It works on the walk's own dicts and leaves all other nodes to it. So Python says what a walk does;
+// but C takes most of its steps, because Python's frames take longer than small kernels.
+
+#include <initializer_list>
+
+#include "api/objects.h"
+#include "tensor.h"
+
+namespace {
+
+struct Name {
+    const char* text;
+    void* string = nullptr;  // of Python, from its first use on
+};
+Name AGE{"age"}, AROUND{"around"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGE{"_edge"}, EDGES{"edges"};
+Name FREED{"freed"}, GRAD{"grad"}, HOOKS{"hooks"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, PACKED{"packed"};
+Name RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"}, UNTRACKED{"_untracked"};
+Name WALK_RULE{"walk_rule"};
+void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH;  // functions of Python
+
+void* get(void* object, Name& name) {
+    if (!name.string) name.string = objects.new_name(name.text);
+    return name.string ? objects.attribute(object, name.string) : nullptr;
+}
+
+bool is(void* object, Name& name, void* constant) {
+    const Reference found{get(object, name)};
+    return found.object == constant;
+}
+
+void* tuple_of(std::initializer_list<void*> items) {
+    void* tuple = objects.new_tuple(items.size());
+    ptrdiff_t i = 0;
+    for (void* item : items) {
+        if (!tuple) return nullptr;
+        python.take_reference(item);
+        objects.set_tuple_item(tuple, i++, item);
+    }
+    return tuple;
+}
+
+void* call(void* function, std::initializer_list<void*> arguments) {
+    const Reference tuple{function ? tuple_of(arguments) : nullptr};
+    return tuple ? objects.call(function, tuple, nullptr) : nullptr;
+}
+
+void* call_method(void* object, Name& name, std::initializer_list<void*> arguments) {
+    const Reference method{get(object, name)};
+    return call(method, arguments);
+}
+
+// Of a list or tuple; -1 for anything else
+ptrdiff_t count_in(void* sequence) {
+    const void* kind = kind_of(sequence);
+    return kind == known.list ? objects.length(sequence) : kind == known.tuple ? objects.size(sequence) : -1;
+}
+void* item_of(void* sequence, ptrdiff_t i) {  // borrowed
+    return kind_of(sequence) == known.list ? objects.list_item(sequence, i) : objects.tuple_item(sequence, i);
+}
+
+struct Walk {
+    void *waiting, *arrived, *found, *fresh;  // of engine.py
+    void *needed, *wanted;                    // sets, or None
+    bool creates_graph, frees;
+
+    bool needs(void* target) const {
+        return target != known.none && (needed == known.none || objects.is_in_set(needed, target) == 1);
+    }
+};
+
+// What to call with a node and its gradient; null for a node that asks for more, and after an error.
+void* rule_of(const Walk& walk, void* node) {
+    const bool is_plain = is(node, FREED, known.no) && is(node, HOOKS, known.none) && is(node, PACKED, known.none) &&
+                          is(node, AROUND, known.none) && objects.item(walk.fresh, node) != known.yes;
+    return is_plain ? get(kind_of(node), walk.creates_graph ? BACKWARD : WALK_RULE) : nullptr;
+}
+
+// Whether somebody asks for the gradient of the node's result; -1 after an error.
+int is_asked_for(const Walk& walk, void* node) {
+    if (walk.wanted != known.none) return objects.is_in_set(walk.wanted, node);
+    const Reference result{call_method(node, RESULT, {})};
+    return result ? result != known.none : -1;
+}
+
+bool push(const Walk& walk, void* node) {
+    const Reference age{get(node, AGE)};
+    const Reference turn{age ? objects.new_long(-objects.integer_in(age)) : nullptr};
+    const Reference entry{turn ? tuple_of({turn, node}) : nullptr};
+    const Reference done{entry ? call(HEAP_PUSH, {walk.waiting, entry}) : nullptr};
+    return done;
+}
+
+bool arrive(const Walk& walk, void* target, void* part) {
+    void* before = objects.item(walk.arrived, target);
+    if (!before)
+        return objects.set_item(walk.arrived, target, part) == 0 &&
+               (is(target, IS_LEAF, known.yes) || push(walk, target));
+    const Reference sum{objects.add(before, part)};
+    if (!sum || objects.set_item(walk.arrived, target, sum) != 0) return false;
+    return objects.item(walk.fresh, target) || objects.set_item(walk.fresh, target, known.no) == 0;
+}
+
+// A part as its operand is, summed where it was broadcast.
+void* fitted(void* part, void* operand) {
+    TensorKind kind;
+    const Tensor *x = tensor_of_object(part, &kind), *y = x ? tensor_of_object(operand, &kind) : nullptr;
+    if (operand != known.none && !(y && are_alike(*x, *y))) return call_method(part, SUM_TO, {operand});
+    python.take_reference(part);
+    return part;
+}
+
+bool send(const Walk& walk, void* node, void* rule, void* gradient) {
+    const Reference edges{get(node, EDGES)}, operands{is(node, BROADCASTS, known.yes) ? get(node, INPUT) : nullptr};
+    const Reference given{edges ? call(rule, {node, gradient}) : nullptr};
+    const ptrdiff_t count = given ? count_in(edges) : 0;
+    if (count < 0) return objects.set_error(known.wrong_type, "the edges of a node: expected a list or tuple");
+    const Reference results{given && count_in(given) != count ? call(ONE_EACH, {node, given, edges}) : nullptr};
+    if (!given || objects.error()) return false;
+    void* const parts = results ? results : given;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        void *target = item_of(edges, i), *part = item_of(parts, i);
+        if (part == known.none || !walk.needs(target)) continue;
+        if (operands && i >= count_in(operands)) break;  // they were let go
+        const Reference whole{operands ? fitted(part, item_of(operands, i)) : nullptr};
+        if ((operands && !whole) || !arrive(walk, target, operands ? whole : part)) return false;
+    }
+    return !objects.error();
+}
+
+bool leads_on(const Walk& walk, void* node) {
+    const Reference edges{walk.needed == known.none ? nullptr : get(node, EDGES)};
+    bool found = !edges;
+    for (ptrdiff_t i = 0; edges && i < count_in(edges); i++) found |= walk.needs(item_of(edges, i));
+    return found;
+}
+
+bool pass_on(const Walk& walk, void* node, void* rule) {
+    Reference gradient{objects.item(walk.arrived, node)};
+    if (!gradient) return false;
+    python.take_reference(gradient);
+    const int asked_for = objects.drop_item(walk.arrived, node) == 0 ? is_asked_for(walk, node) : -1;
+    if (asked_for < 0 || (asked_for && objects.set_item(walk.found, node, gradient) != 0)) return false;
+    if (!leads_on(walk, node)) return !objects.error();
+    const Reference shown{walk.creates_graph ? nullptr : get(node, SHOWN)};
+    const Reference added{
+        shown && objects.truth(shown) == 1 ? call(ADD_PART, {node, gradient, walk.arrived, walk.fresh}) : nullptr};
+    if (objects.error() || (added != known.yes && !send(walk, node, rule, gradient))) return false;
+    const Reference released{walk.frees ? call_method(node, RELEASE, {}) : nullptr};
+    return !walk.frees || released;
+}
+
+// Puts the gradients of the leaves, which are all that remain, among those that were found, unless one asks for more.
+int find_leaves(const Walk& walk) {
+    void *leaf, *gradient;
+    for (ptrdiff_t place = 0; objects.next_item(walk.arrived, &place, &leaf, &gradient);)
+        if (!is(leaf, HOOKS, known.none) || objects.item(walk.fresh, leaf) == known.yes)
+            return objects.error() ? -1 : 0;
+    if (objects.update(walk.found, walk.arrived) != 0) return -1;
+    objects.clear(walk.arrived);
+    return 1;
+}
+
+PythonObject* known_bool(bool value) {
+    python.take_reference(value ? known.yes : known.no);
+    return static_cast<PythonObject*>(value ? known.yes : known.no);
+}
+
+// 1: the gradient is that of the node's tensor now, or of none; 0: that takes more; -1: an error
+int accumulated(void* node, void* gradient, void* given) {
+    const Reference tensor{call_method(node, RESULT, {})};
+    if (!tensor) return -1;
+    if (tensor == known.none || !is(tensor, EDGE, node)) return objects.error() ? -1 : 1;
+    TensorKind kind;
+    Tensor *x = tensor_of_object(gradient, &kind), *y = tensor_of_object(tensor, &kind);
+    if (!x || !y || fits_as_gradient(x, y) != 1 || !is(node, GRAD, known.none) || is(gradient, UNTRACKED, known.yes))
+        return 0;
+    const Reference id{objects.new_integer(gradient)};
+    const int is_given = id ? objects.is_in_set(given, id) : -1;
+    if (is_given != 0) return -(is_given < 0);
+    return objects.add_to_set(given, id) == 0 && objects.set_attribute(node, GRAD.string, gradient) == 0 ? 1 : -1;
+}
+
+}  // namespace
+
+void know_walk(PythonObject* push, PythonObject* pop, PythonObject* add_part, PythonObject* one_each) {
+    HEAP_PUSH = push, HEAP_POP = pop, ADD_PART = add_part, ONE_EACH = one_each;
+}
+
+PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObject* found, PythonObject* fresh,
+                         PythonObject* needed, PythonObject* wanted, int32_t creates_graph, int32_t frees) {
+    const Walk walk = {waiting, arrived, found, fresh, needed, wanted, bool(creates_graph), bool(frees)};
+    while (objects.length(waiting) > 0) {
+        void* node = objects.tuple_item(objects.list_item(waiting, 0), 1);
+        const Reference rule{rule_of(walk, node)};
+        if (!rule) return objects.error() ? nullptr : known_bool(false);
+        const Reference entry{call(HEAP_POP, {waiting})};  // which keeps the node
+        if (!entry || !pass_on(walk, node, rule)) return nullptr;
+    }
+    const int are_plain = find_leaves(walk);
+    return are_plain < 0 ? nullptr : known_bool(are_plain);
+}
+
+PythonObject* accumulate_plain(PythonObject* found, PythonObject* given) {
+    const Reference others{objects.new_list(0)};
+    void *node, *gradient;
+    for (ptrdiff_t place = 0; others && objects.next_item(found, &place, &node, &gradient);) {
+        const int done = accumulated(node, gradient, given);
+        if (done == 1) continue;
+        const Reference pair{done == 0 ? tuple_of({node, gradient}) : nullptr};
+        if (!pair || objects.append(others, pair) != 0) return nullptr;
+    }
+    if (others) python.take_reference(others);
+    return static_cast<PythonObject*>(others.object);
+}
+
+int32_t needed_bits(PythonObject* edges, PythonObject* asked) {
+    Walk walk = {};
+    walk.needed = asked;
+    int32_t bits = 0;
+    for (ptrdiff_t i = 0; i < count_in(edges); i++) bits |= int32_t(walk.needs(item_of(edges, i))) << i;
+    return bits;
+}
