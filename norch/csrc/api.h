@@ -265,6 +265,7 @@ API Tensor* trapezoid_tensor(Tensor* tensor, int64_t axis, double dx, int32_t ru
 API Tensor* slopes_tensor(Tensor* tensor, int64_t axis, double step);
 // Slices along an axis whose p-norm is larger than `most`, scaled down to it
 API Tensor* renorm_tensor(Tensor* tensor, int64_t axis, double p, double most);
+API int renorm_into(Tensor* out, Tensor* tensor, int64_t axis, double p, double most);
 // The p-norms of the differences of rows: [..., m, n] and [..., k, n] give [..., m, k]. Without a second tensor of each
 // pair of rows of the first, [m, n]: [m (m - 1) / 2].
 API Tensor* distances_tensor(Tensor* tensor1, Tensor* tensor2, double p);

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
@@ -14,11 +15,12 @@ from ..autograd.derivatives.indexing import LogcumsumexpBackward, PickBackward
 from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
+from ..autograd.in_place import write
 from ..functions.creation import linspace
 from ..operation import address, check_floating, check_tensor, own, recorded, several, wrap
 from ..precision import in_float32
 from ..return_types import PICKED, Picked, printed
-from ..types import bool_, float32, float64, shown
+from ..types import HALVES, bool_, float32, float64, shown
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -266,11 +268,8 @@ class StatisticsMethods:
         tensor([[0.6000, 0.8000],
                 [0.3000, 0.4000]])
         """
-        axis = axis_of(self, dim, "renorm")
-        if self.ndim < 2 or p <= 0 or maxnorm < 0:
-            given = f"shape {list(self.shape)}, p {p}, maxnorm {maxnorm}"
-            raise RuntimeError(f"renorm: expected two dimensions, p > 0 and maxnorm >= 0, got {given}")
-        result = wrap(lib.renorm_tensor(check_floating(self, "renorm")._ptr, axis, p, maxnorm))
+        axis = _renorm_axis(self, p, dim, maxnorm)
+        result = wrap(lib.renorm_tensor(self._ptr, axis, p, maxnorm))
         return recorded(result, RenormBackward, (self,), axis, p, float(maxnorm))
 
     @flags
@@ -280,8 +279,12 @@ class StatisticsMethods:
         >>> norch.tensor([[3.0, 4.0]]).renorm_(2, 0, 1.0)
         tensor([[0.6000, 0.8000]])
         """
-        x = self if self._edge is None else self.clone()  # whose old values the derivative takes
-        return self.copy_(x.renorm(p, dim, maxnorm))
+        if self.dtype in HALVES:
+            x = self if self._edge is None else self.clone()  # whose old values the derivative takes
+            return self.copy_(x.renorm(p, dim, maxnorm))
+        axis = _renorm_axis(self, p, dim, maxnorm)
+        backward = functools.partial(RenormBackward, axis=axis, p=p, most=float(maxnorm))
+        return write(self, backward, (), lib.renorm_into, self._ptr, self._ptr, axis, p, maxnorm)
 
     def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
         """The p-norm of x - other, whose shapes broadcast: a scalar of their dtype.
@@ -371,6 +374,16 @@ def histogram_of(
         for d, edge in enumerate(edges):
             hist = hist / edge.diff().reshape([-1 if k == d else 1 for k in range(len(edges))])
     return hist, edges
+
+
+def _renorm_axis(x: Tensor, p: float, dim: int, maxnorm: float) -> int:
+    """`dim` counted from the front. Raises RuntimeError if `renorm` refuses its arguments."""
+    axis = axis_of(x, dim, "renorm")
+    if x.ndim < 2 or p <= 0 or maxnorm < 0:
+        given = f"shape {list(x.shape)}, p {p}, maxnorm {maxnorm}"
+        raise RuntimeError(f"renorm: expected two dimensions, p > 0 and maxnorm >= 0, got {given}")
+    check_floating(x, "renorm")
+    return axis
 
 
 def _cov_weights(x: Tensor, fweights: Tensor | None, aweights: Tensor | None) -> Tensor | None:

@@ -261,10 +261,10 @@ static bool launch_power(int32_t device, const Tensor& base, const Tensor& x, co
         kernels::sqrt.launch(device, x, result);
     else if (number == -0.5)
         kernels::rsqrt.launch(device, x, result);
-    else if (number == 1)
-        assign(x, result);
-    else
+    else if (number != 1)
         return false;
+    else if (!same_view(x, result))
+        assign(x, result);
     if (number == 3) kernels::elementwise_mul.launch(device, result, x, result);
     return true;
 }

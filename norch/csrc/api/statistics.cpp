@@ -79,21 +79,27 @@ Tensor* slopes_tensor(Tensor* tensor, int64_t axis, double step) {
     });
 }
 
+// What brings each slice along an axis whose p-norm is larger than `most` down to it
+static Owned renorm_factors(Tensor* tensor, int64_t axis, double p, double most) {
+    const int at = check_axis(axis, tensor->ndim, "renorm");
+    int64_t others[MAX_DIMS];
+    int count = 0;
+    for (int d = 0; d < tensor->ndim; d++)
+        if (d != at) others[count++] = d;
+    Owned norms = taken(norm_tensor(tensor, others, count, 1, p));
+    const Owned limit = real_number(most), one = real_number(1), little = real_number(1e-7);
+    const Owned large = taken(gt_tensor(norms.tensor, limit.tensor));
+    norms = taken(add_tensor(norms.tensor, little.tensor));
+    norms = taken(div_tensor(limit.tensor, norms.tensor));
+    return taken(where_tensor(large.tensor, norms.tensor, one.tensor));
+}
+
 Tensor* renorm_tensor(Tensor* tensor, int64_t axis, double p, double most) {
-    return build([&] {
-        const int at = check_axis(axis, tensor->ndim, "renorm");
-        int64_t others[MAX_DIMS];
-        int count = 0;
-        for (int d = 0; d < tensor->ndim; d++)
-            if (d != at) others[count++] = d;
-        Owned norms = taken(norm_tensor(tensor, others, count, 1, p));
-        const Owned limit = real_number(most), one = real_number(1), little = real_number(1e-7);
-        const Owned large = taken(gt_tensor(norms.tensor, limit.tensor));
-        norms = taken(add_tensor(norms.tensor, little.tensor));
-        norms = taken(div_tensor(limit.tensor, norms.tensor));
-        norms = taken(where_tensor(large.tensor, norms.tensor, one.tensor));
-        return taken(elementwise_mul_tensor(tensor, norms.tensor));
-    });
+    return build([&] { return taken(elementwise_mul_tensor(tensor, renorm_factors(tensor, axis, p, most).tensor)); });
+}
+
+int renorm_into(Tensor* out, Tensor* tensor, int64_t axis, double p, double most) {
+    return attempt([&] { done(elementwise_mul_into(out, tensor, renorm_factors(tensor, axis, p, most).tensor)); });
 }
 
 // ---- Distances -------------------------------------------------------------------------------------------------------

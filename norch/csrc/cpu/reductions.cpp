@@ -18,7 +18,7 @@ namespace {
 
 enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
-    LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats
+    LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats and of 64 bits
     TAIL_BYTES = 64,   // the same, for the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
@@ -35,7 +35,8 @@ template <class Op, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
     using Total = typename Op::Total;
-    constexpr bool many = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
+    constexpr bool floats = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
+    constexpr bool many = floats || sizeof(Partial) == 8;
     enum { LANES = (many ? 2 : 1) * LANE_BYTES / sizeof(Partial), TAIL = TAIL_BYTES / sizeof(Partial) };
     auto combine = [](Partial a, Partial b) { return Op::combine(a, b); };
     auto term = [=](int64_t i) { return Op::lift(x[i]); };

@@ -291,20 +291,26 @@ HOST_DEVICE double erf_bend(double s) {
                       s);
 }
 
-// erfc(z) = e^-square scaled_erfc(z) for z in [3/4, 27.5], given z^2. (1 + 2 z) scaled_erfc(z) is a polynomial in
-// t = (z - 3) / (z + 3) (Shepherd and Laframboise, Math. Comp. 36, 1981). To be PRECISE, what the quotient and the sums
-// lose joins the exponent, divided by p, which is about 1 / (1.668 - 0.693 p).
+// (1 + 2 z) scaled_erfc(z) = ERFC_AT_3 + t erfc_bend(t) in t = (z - 3) / (z + 3) for z from 3/4 on (Shepherd and
+// Laframboise, Math. Comp. 36, 1981), where scaled_erfc(z) is e^(z^2) erfc(z).
+const double ERFC_AT_3 = 1.2530080582697297;
+HOST_DEVICE double erfc_bend(double t) {
+    return polynomial(
+        {-0.13562110612458154,    -0.047562294353450717,   0.12964515870281523,    -0.11927366341532131,
+         0.068308027341570608,    -0.023770514917597874,   0.0025293918646710966,  0.0018886903273986695,
+         -0.00077983280625370175, -0.00010515933383990403, 0.00012510280233718565, 4.9457217210079651e-6,
+         -2.011392052218682e-5,   -7.1377616241844922e-7,  3.5021960720032743e-6,  3.0787378873295026e-7,
+         -6.4919004585914667e-7,  -6.6856082668256089e-8,  1.074766419178223e-7,   -1.0764084347166486e-8},
+        t);
+}
+
+// erfc(z) for z in [3/4, 27.5], given z^2. To be PRECISE, what the quotient and the sums lose joins the exponent,
+// divided by p, which is about 1 / (1.668 - 0.693 p).
 template <bool PRECISE>
 HOST_DEVICE double wide_erfc(DoubleSum z, DoubleSum square) {
     const double divisor = 2.0 * z.high + 1.0, inverse = 1.0 / ((z.high + 3.0) * divisor);
-    const double t = (z.high - 3.0) * (inverse * divisor), first = 1.2530080582697297;
-    const double bend =
-        polynomial({-0.13562110612458154,    -0.047562294353450717,   0.12964515870281523,    -0.11927366341532131,
-                    0.068308027341570608,    -0.023770514917597874,   0.0025293918646710966,  0.0018886903273986695,
-                    -0.00077983280625370175, -0.00010515933383990403, 0.00012510280233718565, 4.9457217210079651e-6,
-                    -2.011392052218682e-5,   -7.1377616241844922e-7,  3.5021960720032743e-6,  3.0787378873295026e-7,
-                    -6.4919004585914667e-7,  -6.6856082668256089e-8,  1.074766419178223e-7,   -1.0764084347166486e-8},
-                   t);
+    const double t = (z.high - 3.0) * (inverse * divisor), first = ERFC_AT_3;
+    const double bend = erfc_bend(t);
     const double p = bend * t + first, y = p * (inverse * (z.high + 3.0));
     double rest = -square.low;
     if (PRECISE) {

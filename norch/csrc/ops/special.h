@@ -370,9 +370,10 @@ OSCILLATING(bessel_y0)
 OSCILLATING(bessel_y1)
 OSCILLATING(spherical_bessel_j0)
 #undef OSCILLATING
-UNARY_OF_FLOAT(erfcx)
 UNARY_OF_FLOAT(log_ndtr)
-UNARY_OF_FLOAT(airy_ai)
+SPECIAL float airy_ai(float x) {
+    return (x >= 0.0f) & (x <= LARGEST_AIRY) ? airy_ai(Ordinary(x)) : float(airy_ai(double(x)));
+}
 BINARY_OF_FLOAT(zeta)
 #undef UNARY_OF_FLOAT
 #undef BINARY_OF_FLOAT

@@ -63,6 +63,16 @@ HOST_DEVICE double erfinv(double x) {
 #endif
 }
 
+// e^(x^2) erfc(x), which exists where erfc is 0
+HOST_DEVICE float erfcx(float x) {
+    const double given = x, size = size_of(x), bounded = size > 9.5 ? 9.5 : size, s = bounded * bounded;
+    const double z = between(size, 0.75, 1e60), t = (z - 3.0) / (z + 3.0);
+    const double far = (erfc_bend(t) * t + ERFC_AT_3) / (1.0 + 2.0 * z);
+    const double grown = wide_exp2(s * (1.0 / LN2)), near = grown * (1.0 - (erf_bend(s) * given + given));
+    const double y = size < 0.75 ? near : x < 0.0f ? 2.0 * grown - far : far;
+    return x == x ? float(y) : x;
+}
+
 HOST_DEVICE double ndtr(double x) { return normal(x).below; }
 HOST_DEVICE float ndtr(float x) { return 0.5f * erfc_of(-0.70710678118654752440 * double(x)); }
 HOST_DEVICE float ndtri(float p) {
@@ -277,6 +287,18 @@ HOST_DEVICE float bessel_y0(Ordinary x) { return second_kind(x.value, bessel<0, 
 HOST_DEVICE float bessel_y1(Ordinary x) { return second_kind(x.value, bessel<1, true>(size_of(x.value))); }
 HOST_DEVICE float spherical_bessel_j0(Ordinary x) {
     return x.value == 0.0f ? 1.0f : float(sine_of(x.value, 0) / double(x.value));
+}
+
+// Airy's function from 0 to where it rounds to 0: e^-(2/3 z^3) times a polynomial in (z - 2) / (z + 2), with x = z^2.
+const float LARGEST_AIRY = 28.0f;
+HOST_DEVICE float airy_ai(Ordinary x) {
+    const double z = ::sqrt(double(x.value)), t = (z - 2.0) / (z + 2.0);
+    const double y = polynomial({0.19709480260736, -0.18397291196903, 0.051955080305059, -0.00625090364422,
+                                 -0.054349580098972, 0.053986685283617, -0.025727408745322, -0.026257073610725,
+                                 0.041476800002956, -0.020923330949675, -0.031757054114354, 0.042436306307313,
+                                 0.026232319360379, -0.035826953312524, -0.035544429081636, -0.0088393409541171},
+                                t);
+    return float(y * wide_exp2(z * z * z * (-2.0 / 3.0 / LN2)));
 }
 
 // ---- Modified Bessel functions -----------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ ORDINARY(bessel_j1, formula::magnitude_bits(x), formula::magnitude_bits(formula:
 ORDINARY(bessel_y0, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_PHASE))
 ORDINARY(bessel_y1, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_PHASE))
 ORDINARY(spherical_bessel_j0, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_PHASE))
+ORDINARY(airy_ai, formula::bits_as<uint32_t>(x), formula::magnitude_bits(formula::LARGEST_AIRY))
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
 #undef ORDINARY
 
