@@ -317,6 +317,7 @@ class RelaxedBernoulli(_Relaxed):
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         base = _LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
+        base.probs, base.logits  # both of the numbers that are now there: a write to one does not reach the other
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
 

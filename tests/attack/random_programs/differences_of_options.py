@@ -119,6 +119,43 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         "elements True, torch has False",
         "torch's draws of Poisson beyond 2 ** 63 wrap around",
     ),
+    (
+        "eq|lt|[<>=] 2|[+*/%-]",
+        r"raises RuntimeError: (eq|lt|gt|le|ge|ne|add|sub|mul|div|remainder|floor_divide): the number -?\d+ does not fit "
+        r"into u?int\d+, torch computes",
+        REFUSED + "numbers that wrap around in torch's integers",
+    ),
+    (
+        r"2 \*\* 6[34]",
+        r"raises RangeError: the number \d+ does not fit into int64, torch computes",
+        REFUSED + "numbers from 2 ** 63 on, which wrap around in torch's integers",
+    ),
+    (
+        r"[-+] 2 \*\* \d",
+        "elements .*inf.*torch has .*nan",
+        "a number that torch rounds to 16 bits, where it becomes infinite",
+    ),
+    (
+        "one_hot|bincount",
+        r"raises MemoryError: .*torch RuntimeError: .*(Storage size|alloc)",
+        BOTH + "more classes than memory has room for",
+    ),
+    ("swap_tensors", "gradient edge for a Tensor", GAVE_UP + "to swap what a graph saved"),
+    ("functional_call", "stateless API can't be used with nn.DataParallel", GAVE_UP + "a DataParallel with other weights"),
+    (
+        r"autograd\.grad\(",
+        "_will_engine_execute_node",
+        GAVE_UP + "a hook of several tensors in autograd.grad",
+    ),
+    ("allow_mutation_on_saved", "Cannot access data pointer", GAVE_UP + "derivatives of a sparse norm"),
+    ("log_abs_det_jacobian|cdf|log_prob", "(Double|Half|BFloat16) did not match Float", GAVE_UP + "dtypes that torch does not mix"),
+    ("swap_tensors", "is a view, or has views.*torch computes", REFUSED + "to swap tensors that have views"),
+    ("log_normal_", "expected a floating dtype.*torch computes", REFUSED + "to fill no integers"),
+    (
+        "ractional_?[mM]ax_?[pP]ool3d",
+        "pool (time|height|width) . too large",
+        GAVE_UP + "a window as long as the room, which torch takes in two dimensions",
+    ),
     (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
 ]
 

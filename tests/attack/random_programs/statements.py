@@ -7,6 +7,7 @@ name, {like} with something that broadcasts with {x}. {dim2} is a second {dim}; 
 from __future__ import annotations
 
 from .compositions import COMPOSITIONS
+from .left_over import LEFT_OVER
 from .layers_with_options import FACTORS, LAYERS_WITH_OPTIONS, LOSSES
 from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
 from .objects import INITIAL, PARAMETRIZED, PROBABILITY, SCHEDULES
@@ -444,5 +445,6 @@ FAMILIES = [
     (OF_MODULES, 3),
     (COMPOSITIONS, 8),
     (RARELY_USED, 6),
+    (LEFT_OVER, 6),
 ]
 FOUND = 11  # the same for the statements that discovery.py finds
