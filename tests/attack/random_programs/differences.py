@@ -19,8 +19,8 @@ from .questions import (
     digits_decide,
     edges_are_in_no_order,
     eigenvalues_meet,
-    gives_none,
     equal_weights_decide,
+    gives_none,
     gradients_meet,
     has_no_elements,
     is_a_list,
@@ -67,7 +67,7 @@ CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|arg
 # What explains a difference if it goes once these statements do, and what the difference is about
 CAUSES: list[tuple[str, str, str]] = [
     (
-        r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(select|slice|onal)_scatter",
+        r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(ect|ice|nal)_scatter",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
     ),
@@ -277,7 +277,11 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):
         if meets_infinity(lines):
             return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
-    if "elements" in found and re.search(r"grid_sample(r_[23]d|r)?\(", whole if derived else lines[-1]) and meets_infinity(lines):
+    if (
+        "elements" in found
+        and re.search(r"grid_sample(r_[23]d|r)?\(", whole if derived else lines[-1])
+        and meets_infinity(lines)
+    ):
         return "a coordinate that is not finite lies anywhere"
     if re.search(r"[cC]ross_?[eE]ntropy", lines[-1]) and re.search("elements -?inf, torch has nan", found):
         return "of weights whose sum is 0 torch divides the loss of the labels and that of all classes apart"

@@ -121,8 +121,8 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     ),
     (
         "eq|lt|[<>=] 2|[+*/%-]",
-        r"raises RuntimeError: (eq|lt|gt|le|ge|ne|add|sub|mul|div|remainder|floor_divide): the number -?\d+ does not fit "
-        r"into u?int\d+, torch computes",
+        r"raises RuntimeError: (eq|lt|gt|le|ge|ne|add|sub|mul|div|remainder|floor_divide): "
+        r"the number -?\d+ does not fit into u?int\d+, torch computes",
         REFUSED + "numbers that wrap around in torch's integers",
     ),
     (
@@ -141,14 +141,22 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         BOTH + "more classes than memory has room for",
     ),
     ("swap_tensors", "gradient edge for a Tensor", GAVE_UP + "to swap what a graph saved"),
-    ("functional_call", "stateless API can't be used with nn.DataParallel", GAVE_UP + "a DataParallel with other weights"),
+    (
+        "functional_call",
+        "stateless API can't be used with nn.DataParallel",
+        GAVE_UP + "a DataParallel with other weights",
+    ),
     (
         r"autograd\.grad\(",
         "_will_engine_execute_node",
         GAVE_UP + "a hook of several tensors in autograd.grad",
     ),
     ("allow_mutation_on_saved", "Cannot access data pointer", GAVE_UP + "derivatives of a sparse norm"),
-    ("log_abs_det_jacobian|cdf|log_prob", "(Double|Half|BFloat16) did not match Float", GAVE_UP + "dtypes that torch does not mix"),
+    (
+        "log_abs_det_jacobian|cdf|log_prob",
+        "(Double|Half|BFloat16) did not match Float",
+        GAVE_UP + "dtypes that torch does not mix",
+    ),
     ("swap_tensors", "is a view, or has views.*torch computes", REFUSED + "to swap tensors that have views"),
     ("log_normal_", "expected a floating dtype.*torch computes", REFUSED + "to fill no integers"),
     (

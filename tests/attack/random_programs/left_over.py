@@ -18,14 +18,31 @@ WORDS = {
     "COO": "lib.sparse_coo_tensor(lib.tensor([[0, 1, {bit}], [{bit2}, 0, 2]]), {vector_of_three}, (3, 3))",
     "AGAIN": "lib.utils.checkpoint.checkpoint",
     "IMAGE3": "{image}.unsqueeze(2)",
+    "ROOM": "{image}.unsqueeze(2).expand(1, 2, 3, 4, 4)",
+    "DRAWN2": "lib.full((1, 2, 2), {fraction}, WIDE)",
+    "DRAWN3": "lib.full((1, 2, 3), {fraction}, WIDE)",
+    "V": "{vector_of_three}",
+    "EMBEDDING": "lib.nn.Embedding(3, 2, sparse=True, WIDE); SET(lib.tensor([{bit}, 2])); {new}.sum().backward()",
+    "GRAPH": "lib.autograd.graph",
+    "CHECK": "lib.utils.checkpoint",
+    "SELECTIVE": "CHECK.create_selective_checkpoint_contexts([])",
+    "NEVER": "use_reentrant=False",
+    "SCALER": "lib.amp.GradScaler('cpu'",
+    "SCALED": "{new}.step(lib.optim.SGD([{leaf}], {rate})); {new}.update(); {new} = {new}.state_dict()",
+    "NORMED": "lib.nn.BatchNorm1d(2, WIDE).eval()",
+    "EMPTY": "lib.DoubleTensor(2, 0)",
+    "FILE": "__import__('io').BytesIO()",
+    "WRITTEN": "b.seek(0), b)[2]",
+    "KINDS": "mutates_args=(), schema='(Tensor x) -> Tensor'",
+    "HEADS": "{integer}, lib.ones(12, 4, WIDE) / 8, lib.ones(12, WIDE), None, None, False, 0.0, lib.eye(4, WIDE)",
     "DATA": "lib.utils.data",
 }
 
 
 def _made(line: str) -> str:
-    for word, text in WORDS.items():
-        line = re.sub(rf"\b{word}\b", lambda _, text=text: text, line)
-    return line
+    """A statement without the words above, which may name each other."""
+    whole = re.sub(r"\b[A-Z][A-Z\d]*\b", lambda word: WORDS.get(word[0], word[0]), line)
+    return line if whole == line else _made(whole)
 
 
 LEFT_OVER = """
@@ -34,8 +51,8 @@ LEFT_OVER = """
 {new} = COO._nnz()
 {new} = (COO @ {square}).sin()
 {new} = ({square} @ COO).sin()
-{new} = COO @ {vector_of_three}
-{new} = COO.mv({vector_of_three})
+{new} = COO @ V
+{new} = COO.mv(V)
 {new} = (COO @ SPARSE).to_dense()
 {new} = (COO * {number}).to_dense()
 {new} = (COO / {number}).to_dense()
@@ -114,38 +131,38 @@ MODULE.LazyInstanceNorm3d(affine={flag}, WIDE); {new}(IMAGE3); SET(IMAGE3)
 MODULE.LazyLinear({size}, {flag}, WIDE); {new}({square}); SET({square})
 MODULE.SyncBatchNorm(2, WIDE).eval(); SET({image})
 MODULE.DataParallel(lib.nn.Linear(3, 2, WIDE)); SET({square})
-MODULE.FractionalMaxPool2d(2, ({size}, 2), _random_samples=lib.full((1, 2, 2), {fraction}, WIDE))({image})
-MODULE.FractionalMaxPool3d((1, 2, 2), (1, {size}, 2), _random_samples=lib.full((1, 2, 3), {fraction}, WIDE))(IMAGE3.expand(1, 2, 3, 4, 4))
-{new} = F.fractional_max_pool3d(IMAGE3.expand(1, 2, 3, 4, 4), (1, 2, 2), ({bit} + 1, 2, {size}), None, {flag}, lib.full((1, 2, 3), {fraction}, WIDE))
-{new} = F.multi_head_attention_forward({batch}, {batch}, {batch2}, 4, {integer}, lib.ones(12, 4, WIDE) / 8, lib.ones(12, WIDE), None, None, False, 0.0, lib.eye(4, WIDE), {batch}[0, 0])
+MODULE.FractionalMaxPool2d(2, ({size}, 2), _random_samples=DRAWN2)({image})
+MODULE.FractionalMaxPool3d((1, 2, 2), (1, {size}, 2), _random_samples=DRAWN3)(ROOM)
+{new} = F.fractional_max_pool3d(ROOM, (1, 2, 2), ({bit} + 1, 2, {size}), None, {flag}, DRAWN3)
+{new} = F.multi_head_attention_forward({batch}, {batch}, {batch2}, 4, HEADS, {batch}[0, 0])
 {new} = U.fuse_conv_bn_weights({kernel2d}, {bias}, {bias} * 0, {bias}.exp(), {rate}, {bias}, {bias}, transpose={flag})
-{new} = U.fuse_linear_bn_weights({square}, {vector_of_three}, {vector_of_three}, {vector_of_three}.exp(), {rate}, {vector_of_three}, {vector_of_three})
-MODULE.Linear(3, 2, WIDE).eval(); SET({square}); {new} = U.fuse_linear_bn_eval({new2}, lib.nn.BatchNorm1d(2, WIDE).eval())({square})
+{new} = U.fuse_linear_bn_weights({square}, V, V, V.exp(), {rate}, V, V)
+MODULE.Linear(3, 2, WIDE).eval(); SET({square}); {new} = U.fuse_linear_bn_eval({new2}, NORMED)({square})
 {new} = lib.optim.SparseAdam([{leaf}], {rate}, maximize={flag})
-{new} = lib.nn.Embedding(3, 2, sparse=True, WIDE); SET(lib.tensor([{bit}, 2])); {new}.sum().backward(); lib.optim.SparseAdam({new2}.parameters(), {rate}).step()
-{new} = lib.nn.Embedding(3, 2, sparse=True, WIDE); SET(lib.tensor([{bit}, 2])); {new}.sum().backward(); lib.optim.SGD({new2}.parameters(), {rate}).step()
-{new} = lib.nn.Embedding(3, 2, sparse=True, WIDE); SET(lib.tensor([{bit}, 2])); {new}.sum().backward(); lib.optim.Adagrad({new2}.parameters(), {rate}).step()
-{new} = D.CorrCholeskyTransform()({vector_of_three})
-{new} = (lambda t, x: t.log_abs_det_jacobian(x, t(x)))(D.CorrCholeskyTransform(), {vector_of_three})
+{new} = EMBEDDING; lib.optim.SparseAdam({new2}.parameters(), {rate}).step()
+{new} = EMBEDDING; lib.optim.SGD({new2}.parameters(), {rate}).step()
+{new} = EMBEDDING; lib.optim.Adagrad({new2}.parameters(), {rate}).step()
+{new} = D.CorrCholeskyTransform()(V)
+{new} = (lambda t, x: t.log_abs_det_jacobian(x, t(x)))(D.CorrCholeskyTransform(), V)
 {new} = D.CorrCholeskyTransform().inv(D.CorrCholeskyTransform()({square}))
 {new} = D.CumulativeDistributionTransform(D.Normal({number_tensor}, {rate}))({f})
 {new} = D.CumulativeDistributionTransform({distribution}).log_abs_det_jacobian({f}, {f})
-{new} = D.LKJCholesky(3, {rate}).log_prob(D.CorrCholeskyTransform()({vector_of_three}))
+{new} = D.LKJCholesky(3, {rate}).log_prob(D.CorrCholeskyTransform()(V))
 {new} = D.Wishart({integer} + 3.0, {square} @ {square}.mT + lib.eye(3, WIDE))
 {new} = D.Wishart({integer} + 3.0, lib.eye(3, WIDE)).log_prob({square} @ {square}.mT + lib.eye(3, WIDE) * {rate})
 {new} = D.GeneralizedPareto({f}, {same}.exp(), {number})
 {new} = D.GeneralizedPareto({f}, {same}.exp(), {same2})
-{new} = D.transforms.vec_to_tril_matrix({vector_of_three}, {offset})
+{new} = D.transforms.vec_to_tril_matrix(V, {offset})
 {new} = D.transforms.tril_matrix_to_vec({square}, {offset})
 {new} = D.constraints.is_dependent({distribution}.support)
 {new} = D.identity_transform({f})
 {new} = lib.autograd.gradgradcheck(lambda t: t.sin() * 2, [lib.tensor({f}.tolist(), dtype=lib.double).requires_grad_()])
-{new} = []; lib.autograd.graph.register_multi_grad_hook([{g}, {g2}], lambda g: {new}.append([x is None for x in g]))
-lib.autograd.graph.register_multi_grad_hook([{g}, {g2}], lambda g: g.mul_(1), mode='any')
-lib.autograd.graph.increment_version({x})
-{new} = lib.autograd.graph.get_gradient_edge({g}).output_nr
-{new} = lib.autograd.grad(({g} ** 2).sum(), lib.autograd.graph.get_gradient_edge({leaf}), allow_unused=True)[0]
-with lib.autograd.graph.allow_mutation_on_saved_tensors(): {new} = ({f} * 2).sin_().mul_({number}); {new}.sum().backward()
+{new} = []; GRAPH.register_multi_grad_hook([{g}, {g2}], lambda g: {new}.append([x is None for x in g]))
+GRAPH.register_multi_grad_hook([{g}, {g2}], lambda g: g.mul_(1), mode='any')
+GRAPH.increment_version({x})
+{new} = GRAPH.get_gradient_edge({g}).output_nr
+{new} = lib.autograd.grad(({g} ** 2).sum(), GRAPH.get_gradient_edge({leaf}), allow_unused=True)[0]
+with GRAPH.allow_mutation_on_saved_tensors(): {new} = ({f} * 2).sin_().mul_({number}); {new}.sum().backward()
 {new} = U.parametrize.type_before_parametrizations({module}).__name__
 lib.nn.init.dirac({kernel}.detach())
 lib.nn.init.kaiming_normal({square}.detach() * 1)
@@ -153,12 +170,12 @@ lib.nn.init.kaiming_normal({square}.detach() * 1)
 {new} = list(DATA.WeightedRandomSampler([0.0, {rate}], {integer}))
 {new} = sorted(DATA.SubsetRandomSampler([{integer}, {bit}]))
 {new} = list(DATA.DistributedSampler(range(5), {integer}, 0, {flag} and False, drop_last={flag2}))
-{new} = AGAIN(lambda t: t.sin() * {number}, {g}, use_reentrant=False, determinism_check='none')
-with lib.utils.checkpoint.set_checkpoint_early_stop({flag}): {new} = AGAIN(lambda t: (t * 2).exp(), {g}, use_reentrant=False)
-{new} = AGAIN(lambda t: (t * 2).exp().sin(), {g}, use_reentrant=False, context_fn=lambda: lib.utils.checkpoint.create_selective_checkpoint_contexts([]))
-{new} = lib.utils.checkpoint.detach_variable(({f}, {number}))[0]
-{new} = lib.amp.GradScaler('cpu', 2.0 ** -{integer}, enabled={flag}); {new}.scale({g}.sum()).backward(); {new} = {new}.get_scale()
-{new} = lib.amp.GradScaler('cpu', 2.0, {integer} + 1.0, {factor} / 2, {integer2}); {new}.scale({leaf}.sum()).backward(); {new}.step(lib.optim.SGD([{leaf}], {rate})); {new}.update(); {new} = {new}.state_dict()
+{new} = AGAIN(lambda t: t.sin() * {number}, {g}, NEVER, determinism_check='none')
+with CHECK.set_checkpoint_early_stop({flag}): {new} = AGAIN(lambda t: (t * 2).exp(), {g}, NEVER)
+{new} = AGAIN(lambda t: (t * 2).exp().sin(), {g}, NEVER, context_fn=lambda: SELECTIVE)
+{new} = CHECK.detach_variable(({f}, {number}))[0]
+{new} = SCALER, 2.0 ** -{integer}, enabled={flag}); {new}.scale({g}.sum()).backward(); {new} = {new}.get_scale()
+{new} = SCALER, 2.0, {integer} + 1.0, {factor} / 2, {integer2}); {new}.scale({leaf}.sum()).backward(); SCALED
 {new} = lib.amp.is_autocast_available('cpu')
 with lib.random.fork_rng(): lib.manual_seed({integer}); {new} = lib.randn(2).shape
 {new} = (lib.manual_seed({integer}), lib.get_rng_state())[1].dtype.itemsize
@@ -172,12 +189,12 @@ with lib.autocast('cpu', lib.bfloat16): {new} = [lib.is_autocast_cpu_enabled(), 
 {new} = [lib.typename({x}), lib.typename({integer}), {x}.is_conj(), {x}.is_neg(), {x}.is_pinned()]
 {new} = {x}.detach().clone().log_normal_({number}, {rate}) > 0
 {new} = {plain}.detach().storage().tolist() if {plain}.is_contiguous() and {plain}.storage_offset() == 0 else 0
-{new} = [lib.FloatTensor({square}.tolist()), lib.LongTensor([{integer}]), lib.BoolTensor([[{flag}]]), lib.DoubleTensor(2, 0)]
+{new} = [lib.FloatTensor({square}.tolist()), lib.LongTensor([{integer}]), lib.BoolTensor([[{flag}]]), EMPTY]
 {new} = lib.Size([{integer}, {size}]).numel() + len(lib.Size({x}.shape))
 {new} = {x}.shape[1:] + {x}.shape[:1]
-{new} = lib.load((lambda b: (lib.save({x}.detach(), b), b.seek(0), b)[2])(__import__('io').BytesIO()))
-{new} = lib.load((lambda b: (lib.save(dict(a=[{x}.detach(), {number}]), b), b.seek(0), b)[2])(__import__('io').BytesIO()))
-{new} = lib.library.custom_op('n{integer}::f{size}', lambda x: x.clone() * 2, mutates_args=(), schema='(Tensor x) -> Tensor')({f})
+{new} = lib.load((lambda b: (lib.save({x}.detach(), b), WRITTEN)(FILE))
+{new} = lib.load((lambda b: (lib.save(dict(a=[{x}.detach(), {number}]), b), WRITTEN)(FILE))
+{new} = lib.library.custom_op('n{integer}::f{size}', lambda x: x.clone() * 2, KINDS)({f})
 {new} = {x}.unfold({dim}, {length}, 1).mul({number}).sum(-1)
 {new} = {image}.contiguous(memory_format=lib.channels_last).mul({number}).relu()
 {new} = F.conv2d({image}.contiguous(memory_format=lib.channels_last), {kernel2d}.to(memory_format=lib.channels_last))

@@ -84,10 +84,11 @@ class OptionHoles(Holes):
         return self.rng.choice("abs sign sin tanh floor relu expm1 asinh trunc deg2rad square neg ceil erf".split())
 
     def integer_function(self) -> str:
-        kinds = ["abs()", "neg()", "sum()", "prod()", "cumsum(0)", "max()", "argmin()", "sort()[0]", "float()", "sign()"]
-        more = ["mul(2)", "add(1)", "sub(2)", "floor_divide(2)", "remainder(5)", "pow(2)", "square()", "diff()", "double()"]
-        others = ["bitwise_not()", "unique()", "bfloat16()", "clamp(-5, 200)", "eq(255)", "lt(-1)", "div(2)", "mean(dtype=lib.double)"]
-        return self.rng.choice([*kinds, *more, *others])
+        kinds = (
+            "abs() neg() sum() prod() cumsum(0) max() argmin() sort()[0] float() sign() mul(2) add(1) sub(2) double()"
+        )
+        more = "floor_divide(2) remainder(5) pow(2) square() diff() bitwise_not() unique() bfloat16() eq(255)"
+        return self.rng.choice(f"{kinds} {more} lt(-1) div(2) clamp(-5,200) mean(dtype=lib.double)".split())
 
     def power(self) -> str:
         return self.rng.choice(["31", "53", "62", "63", "64"])

@@ -7,8 +7,8 @@ name, {like} with something that broadcasts with {x}. {dim2} is a second {dim}; 
 from __future__ import annotations
 
 from .compositions import COMPOSITIONS
-from .left_over import LEFT_OVER
 from .layers_with_options import FACTORS, LAYERS_WITH_OPTIONS, LOSSES
+from .left_over import LEFT_OVER
 from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
 from .objects import INITIAL, PARAMETRIZED, PROBABILITY, SCHEDULES
 from .of_python import OF_MODULES, OPTIMIZERS, PYTHON
