@@ -303,6 +303,8 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     bare = [*lines[:-1], lines[-1].replace("materialize_grads=True", "materialize_grads=False")]
     if "graph that was freed" in found and "allow_unused=True" in lines[-1] and gives_none(bare):
         return REFUSED + "a freed graph of what it never depended on, which it has forgotten"
+    if re.search("graph that was freed.*torch computes", found) and re.search(r"backward\(inputs=", lines[-1]):
+        return REFUSED + "a freed graph of what it never depended on, which it has forgotten"
     values = r"(sparse_coo_tensor\(lib\.tensor\([^()]*\)), (v\d+)"
     if "elements" in found and re.search(values, whole):
         if not run([re.sub(values, r"\1, \2.clone()", line) for line in lines]):

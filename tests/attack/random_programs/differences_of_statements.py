@@ -121,6 +121,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("(?i)group_?norm", "elements .*inf.*torch has .*nan", "an infinite weight, which torch multiplies with the mean"),
     ("igamma", "elements .*nan", "of a NaN order at 0 torch's igammac is 1"),
     ("zeta", "elements .*nan.*torch has .*inf", "of a NaN order at a pole torch's zeta is infinite"),
+    (r"unique\(.*dim=", "elements .*nan", "columns that hold NaN are in no order"),
     ("unique", "shape", "rounding decides which elements are equal"),
     (r"prod\(.*dtype=lib\.int", "elements .*torch has", "torch loses products of numbers that it converts to integers"),
     (r"add(mm|mv|bmm)_?\(.*alpha=0\b", "elements .*nan", "0 times infinity, which BLAS does not read"),
