@@ -9,7 +9,7 @@ from .. import operation
 from .._C import lib
 from ..guards import Guard
 from ..operation import check_tensor, refuse_recording
-from .engine import visited
+from .engine import gathering, visited
 from .hooks import HookHandle
 from .node import GradientEdge, Node
 
@@ -142,6 +142,7 @@ class _Gathered:
         self.walk: Any = None  # what tells it from other walks
         self.gradients: list[Any] = []
         self.missing = 0
+        gathering.add(self)
 
     def hook(self, index: int, gradient: Tensor) -> None:
         """The hook of one tensor, which calls `fn` if it is the last, or the first, to get its gradient."""

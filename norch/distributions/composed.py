@@ -317,6 +317,8 @@ class RelaxedBernoulli(_Relaxed):
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         base = _LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
+        for name in ("probs", "logits"):  # each of the numbers that are now there: a later write may change one
+            getattr(base, name)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
 

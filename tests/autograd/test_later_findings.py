@@ -343,7 +343,7 @@ def test_rsub_of_bytes_and_a_float_does_not_wrap_around():
         lambda: norch.empty_strided(norch.tensor([1, 1]), (1, 2)),
         lambda: norch.randperm(True),
         lambda: norch.ones(2, 3).size(True),
-        lambda: F.upsample_bilinear(norch.ones(1, 1, 1, 2), size=(1, b"2")),
+        lambda: F.interpolate(norch.ones(1, 1, 1, 2), size=(1, b"2"), mode="bilinear"),
         lambda: F.ctc_loss(norch.zeros(3, 1, 2).log_softmax(2), norch.tensor([[1]]), {"a": 1}, (1,)),
         lambda: nn.utils.rnn.pack_padded_sequence(norch.ones(3, 1), "a"),
         lambda: norch.tensor([1.0, 3.0]).var(unbiased=b"a"),

@@ -246,6 +246,15 @@ v1 = lib.tensor([1.5, 2.5, -3.3], dtype=lib.float64).view(lib.bool)
 v2 = [v1.nonzero(), lib.ones(24)[v1], lib.arange(24).masked_select(v1), lib.nonzero_static(v1, size=3)]
 v3 = lib.zeros(24).masked_scatter_(v1, lib.arange(24.0))
 v4 = lib.zeros(24).index_put_((v1,), lib.tensor(2.0))
+
+v1 = lib.tensor([0.5, -1.0])
+v2 = lib.distributions.RelaxedBernoulli(lib.tensor(0.7), logits=v1)
+v1.mul_(2)
+v3 = [v2.probs, v2.logits, v2.log_prob(lib.tensor([0.3, 0.6]))]
+
+v1 = lib.full([2], 2 ** 53, dtype=lib.float16)
+
+v1 = lib.ones(2, dtype=lib.float16).clamp(max=70000)
 """
 
 

@@ -94,6 +94,9 @@ def gradients_of_several_tensors(torch, seen):
     every.remove()
     one.remove()
     (c + d).sum().backward()
+    graph.register_multi_grad_hook([a, b], lambda found: seen.append([g is not None for g in found]))
+    for result in (a * 2, b.exp(), a * 2 + b):  # graphs that are freed on the way to the leaves
+        result.sum().backward()
 
 
 def edges_of_gradients(torch, seen):

@@ -47,6 +47,9 @@ CALLS = {
     "grid_sample, edges": lambda t: t.nn.functional.grid_sample(
         t.ones(1, 1, 2, 2), t.zeros(1, 2, 2, 2), align_corners=False
     ),
+    "upsample": lambda t: t.nn.functional.upsample(t.ones(1, 1, 2), 4),
+    "upsample_nearest": lambda t: t.nn.functional.upsample_nearest(t.ones(1, 1, 2), 4),
+    "upsample_bilinear": lambda t: t.nn.functional.upsample_bilinear(t.ones(1, 1, 2, 2), 4),
 }
 
 

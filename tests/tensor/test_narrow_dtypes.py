@@ -87,6 +87,22 @@ def test_promotion_has_two_exceptions():
     assert (norch.tensor([0.1]).bfloat16() == 0.1).item()  # as PyTorch: the number is rounded, too
 
 
+@pytest.mark.parametrize("value", [70000, 70000.0, -(2**53)])
+def test_what_16_bits_cannot_hold_is_written_nowhere(value):
+    """Also a whole number, as PyTorch; arithmetic takes it as infinite."""
+    half = norch.ones(2, dtype=norch.float16)
+    for call in (
+        lambda: norch.full([2], value, dtype=norch.float16),
+        lambda: norch.full_like(half, value),
+        lambda: half.clamp(max=value),
+        lambda: half.clone().fill_(value),
+        lambda: norch.nn.functional.pad(half, (1, 1), value=value),
+    ):
+        with pytest.raises(RuntimeError, match="does not fit into float16"):
+            call()
+    assert (half + value).isinf().all() and norch.full([2], value).isfinite().all()
+
+
 def test_limits():
     half, brain = norch.finfo(norch.float16), norch.finfo(norch.bfloat16)
     assert (half.bits, half.max, half.eps, half.tiny) == (16, 65504.0, 2.0**-10, 2.0**-14)

@@ -225,6 +225,7 @@ def test_operations_say_shapes_and_dtypes():
     assert {name: missing for name, missing in found.items() if missing} == {}
 
 
+@pytest.mark.filterwarnings("ignore:.*is deprecated")
 def test_operations_name_their_errors():
     found = {name: untold(text_of(value), CALLS.get(name, ())) for name, value in SUBJECTS.items()}
     assert {name: missing for name, missing in found.items() if missing} == {}

@@ -118,8 +118,10 @@ struct Operand {
     // A number's value lies inline in the view; strides of 0 make it fit every shape. Beside a narrow dtype it is in
     // the wide one, rounded only if the rule says so: what was stored as 0.1 equals 0.1.
     void place_number(const Tensor& number, int32_t dtype, const char* name, Rule rule, double largest) {
-        if (number.dtype == FLOAT64 && std::isfinite(number.value.real) && std::abs(number.value.real) > largest)
-            refuse_number(number, dtype, name);
+        const double real = number.dtype == FLOAT64 ? number.value.real
+                            : number.dtype == INT64 ? double(number.value.integer)
+                                                    : 0;
+        if (std::isfinite(real) && std::abs(real) > largest) refuse_number(number, dtype, name);
         view.dtype = wide_of(dtype);
         view.data = &view.value;
         for_any(view.dtype, [&](auto type) {

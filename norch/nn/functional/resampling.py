@@ -14,6 +14,7 @@ from ..._C import ShapeError
 from ...arguments import flags, sizes_of
 from ...autograd.derivatives.resampling import Table, resampled
 from ...functions.creation import arange, ones_like, zeros
+from ...given import warn
 from ...tensor import Tensor
 from ...types import HALVES, Size, bool_, float32, float64, int64, shown, uint8
 from ...types import dtype as DType
@@ -157,9 +158,13 @@ def upsample(
 ) -> Tensor:
     """The older name, the same as `interpolate`.
 
-    >>> F.upsample(norch.tensor([[[1.0, 3.0]]]), scale_factor=2)
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     F.upsample(norch.tensor([[[1.0, 3.0]]]), scale_factor=2)
     tensor([[[1., 1., 3., 3.]]])
     """
+    _warn_of_name("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -168,9 +173,13 @@ def upsample_nearest(
 ) -> Tensor:
     """The same as `interpolate` with mode "nearest".
 
-    >>> F.upsample_nearest(norch.tensor([[[1.0, 3.0]]]), scale_factor=2)
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     F.upsample_nearest(norch.tensor([[[1.0, 3.0]]]), scale_factor=2)
     tensor([[[1., 1., 3., 3.]]])
     """
+    _warn_of_name("upsample_nearest")
     return interpolate(input, size, scale_factor, "nearest")
 
 
@@ -179,10 +188,18 @@ def upsample_bilinear(
 ) -> Tensor:
     """The same as `interpolate` with mode "bilinear" and aligned corners.
 
-    >>> F.upsample_bilinear(norch.tensor([[[[1.0, 3.0]]]]), size=(1, 3))
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     F.upsample_bilinear(norch.tensor([[[[1.0, 3.0]]]]), size=(1, 3))
     tensor([[[[1., 2., 3.]]]])
     """
+    _warn_of_name("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
+
+
+def _warn_of_name(name: str) -> None:
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
 
 
 # ---- Where an element of the result lies in the input -----------------------------------------------------------

@@ -20,6 +20,7 @@ from .questions import (
     edges_are_in_no_order,
     eigenvalues_meet,
     equal_weights_decide,
+    gives_none,
     gradients_meet,
     has_no_elements,
     is_a_list,
@@ -66,7 +67,7 @@ CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|arg
 # What explains a difference if it goes once these statements do, and what the difference is about
 CAUSES: list[tuple[str, str, str]] = [
     (
-        r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=",
+        r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(ect|ice|nal)_scatter",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
     ),
@@ -83,6 +84,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "elements",
         "torch's vander writes in place to what a hook has packed",
     ),
+    (r"rrelu", "RreluWithNoise.*modified|modified.*RreluWithNoise", GAVE_UP + "the slopes are all that rrelu saves"),
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (
         r"dropout[123]d\(|Dropout[123]d",
@@ -108,6 +110,21 @@ CAUSES: list[tuple[str, str, str]] = [
         r"\.view\(lib\.",
         "requires_grad True, torch has False|is_leaf False, torch has True",
         "torch's view with the dtype that a tensor has is none for writes that require gradients",
+    ),
+    (
+        r"(interpolate|Upsample)\(.*'bicubic'",
+        r"elements",
+        "torch's derivative of a bicubic scale that keeps the size is that of a copy: its own gradcheck fails",
+    ),
+    (
+        r"increment_version",
+        r"\.grad elements",
+        "torch's values of a sparse tensor are a view, whose derivative is another one once it counts as written",
+    ),
+    (
+        r"\.to_sparse\(",
+        r"\.grad elements",
+        "the gradient behind to_sparse is of the elements that the sparse tensor holds",
     ),
     (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),
     (
@@ -157,6 +174,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if hooked := re.match(r"(?:at the end )?(v\d+): \[.*, torch has \[tensor", found, re.S):
         if f"register_hook({hooked[1]}.append)" in whole and "autograd.grad(" in whole:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"
+    if hooked := re.match(r"(?:at the end )?(v\d+): .*, torch has \[", found):
+        if "multi_grad_hook(" in whole and f"{hooked[1]}.append([x is None" in whole and "autograd.grad(" in whole:
+            return "autograd.grad calls the hooks of several tensors; torch not those of a leaf that it is asked for"
     if re.search(r"\.grad |autograd\.grad|: \[tensor.*torch has \[\]", found + lines[-1], re.S) and re.search(
         r"\.logical_\w+_\(", whole
     ):
@@ -262,7 +282,11 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if re.search("elements .*nan", found) and CANCELLING.search(lines[-1] if not derived else whole):
         if meets_infinity(lines):
             return "0 times infinity, or a difference of infinities, that one of the formulas has on its way"
-    if "elements" in found and "grid_sample(" in (whole if derived else lines[-1]) and meets_infinity(lines):
+    if (
+        "elements" in found
+        and re.search(r"grid_sample(r_[23]d|r)?\(", whole if derived else lines[-1])
+        and meets_infinity(lines)
+    ):
         return "a coordinate that is not finite lies anywhere"
     if re.search(r"[cC]ross_?[eE]ntropy", lines[-1]) and re.search("elements -?inf, torch has nan", found):
         return "of weights whose sum is 0 torch divides the loss of the labels and that of all classes apart"
@@ -276,6 +300,17 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "the sign of a NaN"
     if derived and re.search(r"softplus\(v\d+, (beta=)?(0|False)\b", whole):
         return "with a beta of 0 norch divides by it"
+    bare = [*lines[:-1], lines[-1].replace("materialize_grads=True", "materialize_grads=False")]
+    if "graph that was freed" in found and "allow_unused=True" in lines[-1] and gives_none(bare):
+        return REFUSED + "a freed graph of what it never depended on, which it has forgotten"
+    if re.search("graph that was freed.*torch computes", found) and re.search(r"backward\(inputs=", lines[-1]):
+        return REFUSED + "a freed graph of what it never depended on, which it has forgotten"
+    values = r"(sparse_coo_tensor\(lib\.tensor\([^()]*\)), (v\d+)"
+    if "elements" in found and re.search(values, whole):
+        if not run([re.sub(values, r"\1, \2.clone()", line) for line in lines]):
+            return "torch does not watch the writes to the values of a sparse tensor, whose memory it shares"
+    if re.search("norch computes, torch raises .*[sS]parse", found) and "parse" in whole:
+        return GAVE_UP + "derivatives and parts that torch's sparse tensors do not have"
     refused = "norch raises (IndexError|RuntimeError: .*expected float32 or float64).*torch computes"
     if re.search(refused, found) and has_no_elements(lines):
         return REFUSED + "dims, indices and dtypes of no elements"

@@ -111,13 +111,61 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     ),
     (
         r"use_reentrant=True\)$|no_grad\(|inference_mode\(",
-        "^norch computes, torch raises GradcheckError",
+        "^norch computes, torch raises (GradcheckError|TypeError: .*<lambda>\\(\\) missing)",
         GAVE_UP + "a gradcheck where gradients are off, as in a reentrant checkpoint: torch has no graph there",
     ),
     (
         r"support\.check\(.*sample\(",
         "elements True, torch has False",
         "torch's draws of Poisson beyond 2 ** 63 wrap around",
+    ),
+    (
+        "eq|lt|[<>=] 2|[+*/%-]",
+        r"raises RuntimeError: (eq|lt|gt|le|ge|ne|add|sub|mul|div|remainder|floor_divide): "
+        r"the number -?\d+ does not fit into u?int\d+, torch computes",
+        REFUSED + "numbers that wrap around in torch's integers",
+    ),
+    (
+        r"2 \*\* 6[34]",
+        r"raises RangeError: the number \d+ does not fit into int64, torch computes",
+        REFUSED + "numbers from 2 ** 63 on, which wrap around in torch's integers",
+    ),
+    (
+        r"[-+] 2 \*\* \d",
+        "elements .*inf.*torch has .*nan",
+        "a number that torch rounds to 16 bits, where it becomes infinite",
+    ),
+    (
+        "one_hot|bincount",
+        r"raises MemoryError: .*torch RuntimeError: .*(Storage size|alloc)",
+        BOTH + "more classes than memory has room for",
+    ),
+    ("swap_tensors", "gradient edge for a Tensor", GAVE_UP + "to swap what a graph saved"),
+    (
+        "functional_call",
+        "stateless API can't be used with nn.DataParallel",
+        GAVE_UP + "a DataParallel with other weights",
+    ),
+    (
+        r"autograd\.grad\(",
+        "_will_engine_execute_node",
+        GAVE_UP + "a hook of several tensors in autograd.grad",
+    ),
+    ("get_gradient_edge", r"v\d+: 0, torch has \d", "each part of a split has a node of its own"),
+    ("pool3d", "Unsupported memory format", GAVE_UP + "rooms in the order of images"),
+    ("fuse_linear_bn_weights", "shape", "a weight of one dimension, which is none of a Linear"),
+    ("allow_mutation_on_saved", "Cannot access data pointer", GAVE_UP + "derivatives of a sparse norm"),
+    (
+        "log_abs_det_jacobian|cdf|log_prob",
+        "(Double|Half|BFloat16) did not match Float",
+        GAVE_UP + "dtypes that torch does not mix",
+    ),
+    ("swap_tensors", "is a view, or has views.*torch computes", REFUSED + "to swap tensors that have views"),
+    ("log_normal_", "expected a floating dtype.*torch computes", REFUSED + "to fill no integers"),
+    (
+        "ractional_?[mM]ax_?[pP]ool3d",
+        "pool (time|height|width) . too large",
+        GAVE_UP + "a window as long as the room, which torch takes in two dimensions",
     ),
     (r"kl_divergence", "shape", "an infinite divergence has the shape of both batches"),
 ]

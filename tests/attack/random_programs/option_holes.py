@@ -80,6 +80,19 @@ class OptionHoles(Holes):
         kinds = ["float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
         return f"lib.{self.rng.choice(kinds)}"
 
+    def sparse_function(self) -> str:
+        return self.rng.choice("abs sign sin tanh floor relu expm1 asinh trunc deg2rad square neg ceil erf".split())
+
+    def integer_function(self) -> str:
+        kinds = (
+            "abs() neg() sum() prod() cumsum(0) max() argmin() sort()[0] float() sign() mul(2) add(1) sub(2) double()"
+        )
+        more = "floor_divide(2) remainder(5) pow(2) square() diff() bitwise_not() unique() bfloat16() eq(255)"
+        return self.rng.choice(f"{kinds} {more} lt(-1) div(2) clamp(-5,200) mean(dtype=lib.double)".split())
+
+    def power(self) -> str:
+        return self.rng.choice(["31", "53", "62", "63", "64"])
+
     def out(self) -> str:
         """What a result is written to: a tensor of the shape and dtype of {x}, or one that must grow."""
         shape, dtype, memory = self.last.shape, self.last.dtype, self.last.untyped_storage().data_ptr()

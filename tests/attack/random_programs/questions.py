@@ -397,8 +397,9 @@ def equal_weights_decide(lines: Sequence[str]) -> bool:
     for line in lines[:-1]:
         pair.step(line)
     names = [name for name in variables(lines[-1]) if isinstance(pair.theirs.get(name), torch.nn.Module)]
-    step = "p.data.add_(lib.linspace(0.001, 0.002, p.numel(), dtype=p.dtype).view(p.shape))"
-    changed = [f"[{step} for p in {name}.parameters() if p.is_floating_point()]" for name in names]
+    step = "p.data.add_(lib.linspace({0}.001, {0}.002, p.numel(), dtype=p.dtype).view(p.shape))"
+    shifted = [(name, step.format(number)) for number, name in enumerate(names)]  # no two modules alike
+    changed = [f"[{text} for p in {name}.parameters() if p.is_floating_point()]" for name, text in shifted]
     return bool(names) and run([*lines[:-1], *changed, lines[-1]]) is None
 
 
@@ -412,6 +413,15 @@ def edges_are_in_no_order(lines: Sequence[str]) -> bool:
         pair.step(line)
     edges = pair.theirs.get(call[1] or call[2])
     return isinstance(edges, torch.Tensor) and not (edges[..., 1:] >= edges[..., :-1]).all()
+
+
+def gives_none(lines: Sequence[str]) -> bool:
+    """Whether the last statement gave None in torch, or a tuple with one."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+    result = pair.theirs.get(lines[-1].split(" ")[0])
+    return result is None or (isinstance(result, tuple) and any(x is None for x in result))
 
 
 def is_a_list(lines: Sequence[str]) -> bool:

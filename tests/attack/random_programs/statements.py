@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .compositions import COMPOSITIONS
 from .layers_with_options import FACTORS, LAYERS_WITH_OPTIONS, LOSSES
+from .left_over import LEFT_OVER
 from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
 from .objects import INITIAL, PARAMETRIZED, PROBABILITY, SCHEDULES
 from .of_python import OF_MODULES, OPTIMIZERS, PYTHON
@@ -444,5 +445,6 @@ FAMILIES = [
     (OF_MODULES, 3),
     (COMPOSITIONS, 8),
     (RARELY_USED, 6),
+    (LEFT_OVER, 6),
 ]
 FOUND = 11  # the same for the statements that discovery.py finds
