@@ -11,7 +11,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
-from weakref import WeakSet
 
 from .. import _C, operation
 from .._C import CPYTHON, lib
@@ -41,7 +40,6 @@ _MODES: list[Any] = [
     ((mode, {"enabled": recorded, "autocast": {}, "asked": None, "starts": None}),) for recorded in (False, True)
 ]
 _accumulating = shared_lock()
-gathering: WeakSet[Any] = WeakSet()  # hooks of several tensors, which ask for the nodes that a walk visits
 
 
 def walk(
@@ -73,7 +71,7 @@ def _walk(
 ) -> Arrived:
     oldest = min(node.age for node in wanted) if wanted else 0  # nothing behind it is asked for
     needed = mode.asked = None if wanted is None else _needed(starts, wanted, oldest)
-    if needed is None and gathering:
+    if needed is None and Node.gathering:
         mode.asked = set(_reached(starts))  # now: freed nodes forget their operands
     mode.starts = starts
     arrived: Arrived = {}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Sequence
+from weakref import WeakSet
 
 from .. import operation
 from .._C import lib
 from ..guards import Guard
 from ..operation import check_tensor, refuse_recording
-from .engine import gathering, visited
+from .engine import visited
 from .hooks import HookHandle
 from .node import GradientEdge, Node
 
@@ -142,7 +143,9 @@ class _Gathered:
         self.walk: Any = None  # what tells it from other walks
         self.gradients: list[Any] = []
         self.missing = 0
-        gathering.add(self)
+        if Node.gathering is None:
+            Node.gathering = WeakSet()
+        Node.gathering.add(self)
 
     def hook(self, index: int, gradient: Tensor) -> None:
         """The hook of one tensor, which calls `fn` if it is the last, or the first, to get its gradient."""

@@ -76,6 +76,7 @@ class Node(HookMethods):
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
     walk_rule: ClassVar[Callable[..., Any]]  # the one of the two that it prefers
+    gathering: ClassVar[WeakSet[Any] | None] = None  # hooks of several tensors, which ask for what a walk visits
 
     # What `record` notes on a node (operation.py explains it)
     input: tuple[Any, ...] = ()
