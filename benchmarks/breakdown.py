@@ -4,7 +4,7 @@
 
 Times of phases come from a norch as it is, with a look at the clock between them. Calls into C, and the time in them,
 come from a second process whose calls are watched; "in C" is what a call takes as Python sees it, ctypes included, and
-"Python" is the rest of the phase. A call that does nothing shows what crossing costs.
+"Python" is the rest of the phase, and calls that call Python back. A call that does nothing shows what crossing costs.
 """
 
 from __future__ import annotations
