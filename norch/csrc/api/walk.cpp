@@ -207,7 +207,7 @@ PythonObject* accumulate_plain(PythonObject* found, PythonObject* given) {
     for (ptrdiff_t place = 0; others && objects.next_item(found, &place, &node, &gradient);) {
         const int done = accumulated(node, gradient, given);
         if (done == 1) continue;
-        const Reference pair{done == 0 ? tuple_of({node, gradient}) : nullptr};
+        const Reference pair{done == 0 && !objects.error() ? tuple_of({node, gradient}) : nullptr};
         if (!pair || objects.append(others, pair) != 0) return nullptr;
     }
     if (others) python.take_reference(others);
