@@ -192,7 +192,9 @@ def test_dtypes_of_recurrent_layers(name, kind):
                 else:
                     y, states = layer(x.to(getattr(lib, kind)))
             found.append(dtypes([y, *states] if isinstance(states, tuple) else [y, states]))
-        except RuntimeError:
+        except RuntimeError as error:
+            if lib is torch and "primitive descriptor" in str(error):
+                pytest.skip("torch has no LSTM in bfloat16 on this processor, without AVX-512")
             found.append("RuntimeError")
     assert found[0] == found[1]
 
