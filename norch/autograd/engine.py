@@ -202,7 +202,7 @@ def _chain_rule(node: Node, gradient: Tensor, create_graph: bool) -> Flow:
     kind, edges, around = type(node), node.edges, node.around
     if around is not None and around.before:
         gradient = through_prehooks(node, around.before, gradient)
-    rule = kind.backward if create_graph else kind.walk_rule
+    rule = kind.backward if create_graph or kind.fused is None else kind.fused
     # a method of the class, or a static method of a custom operation
     results: Sequence[Any] = _one_each(node, rule(node, gradient), edges)
     if node.broadcasts:

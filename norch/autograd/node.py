@@ -75,7 +75,6 @@ class Node(HookMethods):
     shown: ClassVar[str] = ""  # the method that makes the result, a view of the operand whose other parts get zero
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
-    walk_rule: ClassVar[Callable[..., Any]]  # the one of the two that it prefers
     gathering: ClassVar[WeakSet[Any] | None] = None  # hooks of several tensors, which ask for what a walk visits
 
     # What `record` notes on a node (operation.py explains it)
@@ -94,7 +93,6 @@ class Node(HookMethods):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.walk_rule = cls.fused or cls.backward
         cls.keeps_nothing = not cls.keeps_input and not cls.saves_output and cls.release is Node.release
 
     def __init__(self, *input: Any) -> None:

@@ -14,9 +14,8 @@ struct Name {
     void* string = nullptr;  // of Python, from its first use on
 };
 Name AGE{"age"}, AROUND{"around"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGE{"_edge"}, EDGES{"edges"};
-Name FREED{"freed"}, GRAD{"grad"}, HOOKS{"hooks"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, PACKED{"packed"};
+Name FREED{"freed"}, FUSED{"fused"}, GRAD{"grad"}, HOOKS{"hooks"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, PACKED{"packed"};
 Name RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"}, UNTRACKED{"_untracked"};
-Name WALK_RULE{"walk_rule"};
 void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH;  // functions of Python
 
 void* get(void* object, Name& name) {
@@ -73,7 +72,9 @@ struct Walk {
 void* rule_of(const Walk& walk, void* node) {
     const bool is_plain = is(node, FREED, known.no) && is(node, HOOKS, known.none) && is(node, PACKED, known.none) &&
                           is(node, AROUND, known.none) && objects.item(walk.fresh, node) != known.yes;
-    return is_plain ? get(kind_of(node), walk.creates_graph ? BACKWARD : WALK_RULE) : nullptr;
+    if (!is_plain) return nullptr;
+    void* const kind = kind_of(node);
+    return get(kind, walk.creates_graph || is(kind, FUSED, known.none) ? BACKWARD : FUSED);
 }
 
 // Whether somebody asks for the gradient of the node's result; -1 after an error.
