@@ -106,8 +106,9 @@ struct Size {
         LANES = VECTOR_BYTES / sizeof(T),
         TILE_COLUMNS = LANES * TILE_VECTORS,
         SMALL_DEPTH = 512,      // of k, that is summed in registers: a panel of b stays in the second cache
-        DEPTH = 768,            // the same in large products: the longer, the less often out comes by
-        BLOCK_COLUMNS = 1024,   // of b in large products: the block stays in the third cache
+        DEPTH = 384,            // the same in large products: a strip of a stays in the first cache
+        BLOCK_BYTES = 3 << 18,  // of b in large products: the block stays in the second cache
+        BLOCK_COLUMNS = BLOCK_BYTES / sizeof(T) / DEPTH,
         A_ROW = DEPTH + LANES,  // of packed rows of a: so uneven that they do not compete for a place in a cache
     };
 };
