@@ -145,7 +145,7 @@ $(ISAS:%=$(PLAIN)/cpu/fill.%.o) $(ISAS:%=$(PLAIN)/cpu/random.%.o): FLAGS += -ffp
 # last elements. WHOLE are those that this makes faster. In the others it is left out; 64 lanes of floats (row_sum.h), so
 # many vectors and one, stay unrolled. -O2 serves what it makes no slower: COMPACT, which wait for memory; LEAN, if it
 # inlines as -O3 does; and what is no kernel. OLD, the copies for processors without AVX2, need only be right.
-WHOLE   := $(foreach file,cpu/depthwise cpu/distances cpu/fill cpu/random host/,$(PLAIN)/$(file)%)
+WHOLE   := $(foreach file,cpu/depthwise cpu/distances cpu/fill cpu/random host/ api/factorizations,$(PLAIN)/$(file)%)
 COMPACT := $(foreach file,attention columns convolution grid padding pooling recurrent selection,$(PLAIN)/cpu/$(file).%)
 LEAN    := $(foreach file,cpu/rows,$(PLAIN)/$(file).%)
 OLD     := $(if $(filter avx2,$(ISAS)),%.baseline.o)

@@ -250,7 +250,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
     KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
     /* the rows of x [..., m, columns] from number `row` on = triangle^-1 times them, for triangles [..., n, n] of the \
-       same leading sizes; both contiguous, float32 or float64, and not empty */                    \
+       same leading sizes, float32 or float64; both contiguous (on the CPU x may be columns of a matrix), not empty */ \
     KERNEL(substitute, (const Tensor& triangles, Tensor& x, int64_t row, bool upper))               \
     ROW_OPS(ROW_KERNEL)                                                                             \
     /* fill a contiguous out that is not empty with the random numbers of ops/philox.h */               \

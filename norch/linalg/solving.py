@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Callable, NamedTuple, Sequence
 
 from .._C import LinAlgError, ShapeError, lib
 from ..arguments import axes_of, broadcast_shapes, flags
@@ -17,7 +17,7 @@ from ..operation import check_tensor, own, recorded, wrap
 from ..return_types import printed
 from ..types import int64, shown
 from .factorizations import _no_failure, lu_factor_ex, on_host, permutation_of
-from .lapack import check_matrices, check_real, compute, prefers_lapack
+from .lapack import check_matrices, check_real
 from .norms import matrix_norm
 from .spectra import inverted, svdvals
 
@@ -88,10 +88,7 @@ def inv(A: Tensor, *, out: Out = None) -> Tensor:
             [0.0000, 0.2500]])
     """
     x = check_matrices("linalg.inv", A, square=True)
-    if prefers_lapack(x):
-        (inverse,) = compute("linalg.inv", lambda np, a: np.linalg.inv(a), x)
-    else:
-        inverse = _eliminated("linalg.inv", x, eye(x.shape[-1], dtype=x.dtype, device=x.device).expand_as(x))
+    inverse = _eliminated("linalg.inv", x, eye(x.shape[-1], dtype=x.dtype, device=x.device).expand_as(x))
     return into(out, recorded(inverse, derivatives.InverseBackward, (x,)), "linalg.inv")
 
 
@@ -189,11 +186,7 @@ def _expanded(name: str, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 def solved(a: Tensor, b: Tensor) -> Tensor:
     """a^-1 b of matrices with the same leading sizes."""
-    if prefers_lapack(a):
-        (x,) = compute("linalg.solve", lambda np, a, b: np.linalg.solve(a, b), a, b)
-    else:
-        x = _eliminated("linalg.solve", a, b)
-    return recorded(x, derivatives.SolveBackward, (a, b))
+    return recorded(_eliminated("linalg.solve", a, b), derivatives.SolveBackward, (a, b))
 
 
 def _eliminated(name: str, a: Tensor, b: Tensor) -> Tensor:
@@ -341,11 +334,7 @@ def det(A: Tensor, *, out: Out = None) -> Tensor:
     tensor(4.)
     """
     x = check_matrices("linalg.det", A, square=True)
-    if prefers_lapack(x):
-        (result,) = compute("linalg.det", lambda np, a: _unless_nan(np, a, np.linalg.det)[0], x)
-    else:
-        result = on_host(lib.det_tensor, x)[0]
-    return into(out, recorded(result, derivatives.DetBackward, (x,)), "linalg.det")
+    return into(out, recorded(on_host(lib.det_tensor, x)[0], derivatives.DetBackward, (x,)), "linalg.det")
 
 
 def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
@@ -357,10 +346,7 @@ def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
     tensor(-1.)
     """
     x = check_matrices("linalg.slogdet", A, square=True)
-    if prefers_lapack(x):
-        sign, logarithm = compute("linalg.slogdet", lambda np, a: _unless_nan(np, a, np.linalg.slogdet), x)
-    else:
-        _, sign, logarithm = on_host(lib.det_tensor, x)
+    _, sign, logarithm = on_host(lib.det_tensor, x)
     return into(
         out,
         Slogdet(
@@ -368,15 +354,6 @@ def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
         ),
         "linalg.slogdet",
     )
-
-
-def _unless_nan(np: Any, matrices: Any, function: Any) -> list[Any]:
-    """The results of a function, the last one NaN for matrices with a NaN: NumPy may take it for a pivot of 0."""
-    with np.errstate(all="ignore"):
-        found = function(matrices)
-    results = list(found) if isinstance(found, tuple) else [found]
-    results[-1] = np.where(np.isnan(matrices).any((-2, -1)), np.nan, results[-1]).astype(matrices.dtype)
-    return results
 
 
 # ---- Of more dimensions -----------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def test_without_numpy_the_error_says_what_to_install(monkeypatch):
     assert linalg.matrix_norm(norch.eye(2)).item() == pytest.approx(math.sqrt(2))
 
 
-@pytest.mark.parametrize("n", [1, 5, 16, 17, 40])  # around the size from which LAPACK takes over
+@pytest.mark.parametrize("n", [1, 5, 8, 9, 40, 130])  # in one step, in two, and by halves several times
 def test_solutions_and_determinants_of_every_size(n):
     a = drawn(3, n, n) + 3 * norch.eye(n, dtype=norch.float64)
     one, b = norch.eye(n, dtype=norch.float64).expand(3, n, n), drawn(3, n, 2, seed=1)
@@ -132,6 +132,34 @@ def test_solutions_and_determinants_of_every_size(n):
     with pytest.raises(linalg.LinAlgError, match="linalg.solve: Singular matrix"):
         linalg.solve(a, b)
     assert linalg.slogdet(a).sign.tolist()[1] == linalg.det(a)[1].item() == 0
+
+
+def test_equations_need_no_numpy(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    monkeypatch.setattr("norch.linalg.lapack.numpy_for", lambda name: pytest.fail(f"{name} asks NumPy"))
+    a = norch.eye(40) * 2 + norch.ones(40, 40)
+    for x in (linalg.inv(a), linalg.solve(a, norch.eye(40))):
+        assert (x @ a).allclose(norch.eye(40), atol=1e-5)
+    assert linalg.det(a).item() == pytest.approx(2.0**39 * 42)
+    assert linalg.slogdet(a).sign.item() == 1
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_the_determinant_of_a_matrix_with_nan(n):
+    a = norch.eye(n)
+    a[0, 1], a[2, 2] = math.nan, 0.0
+    assert math.isnan(linalg.det(a).item()) and math.isnan(linalg.slogdet(a).logabsdet.item())
+
+
+@pytest.mark.parametrize("n", [20, 100, 200])
+def test_factors_in_single_precision_are_as_exact_as_their_columns_allow(n):
+    a = drawn(n, n) + n**0.5 * norch.eye(n, dtype=norch.float64)
+    assert (linalg.inv(a.float()) @ a.float() - norch.eye(n)).abs().max().item() < 2e-5
+    positive = a @ a.mT / n
+    lower = linalg.cholesky(positive.float()).double()
+    assert (lower @ lower.mT - positive).abs().max().item() < 1e-6 * positive.abs().max().item()
 
 
 def test_the_determinant_of_a_small_matrix_keeps_what_fits():

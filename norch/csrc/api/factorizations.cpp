@@ -23,52 +23,85 @@ struct Elimination {
 
     T* row(int64_t i) const { return data + i * columns; }
 
-    // Gauss's elimination of columns first to last, in all rows: below the diagonal are then the factors.
+    // Gauss's elimination of columns first to last, in all rows: below the diagonal are then the factors. Meanwhile the
+    // columns stand one after the other.
     void panel(int64_t first, int64_t last) const {
-        for (int64_t j = first; j < last; j++) {
+        const int64_t height = rows - first, width = last - first;
+        const Scratch<T> copy(width * height);
+        auto column = [&](int64_t j) { return copy.data + j * height; };
+        for (int64_t i = 0; i < height; i++)
+            for (int64_t j = 0; j < width; j++) column(j)[i] = row(first + i)[first + j];
+        for (int64_t j = 0; j < width; j++) {
+            T* own = column(j);
             int64_t best = j;
-            for (int64_t i = j + 1; swaps && i < rows; i++)
-                if (fabs(row(i)[j]) > fabs(row(best)[j])) best = i;
-            pivots[j] = int32_t(best + 1);
-            if (best != j) std::swap_ranges(row(j), row(j) + columns, row(best));
-            const T head = row(j)[j], divisor = head == 0 ? T(1) : head;
-            if (head == 0 && !*info) *info = int32_t(j + 1);
-            for (int64_t i = j + 1; i < rows; i++) {
-                row(i)[j] /= divisor;
-                take_away(i, j, j + 1, last);
+            for (int64_t i = j + 1; swaps && i < height; i++)
+                if (fabs(own[i]) > fabs(own[best])) best = i;
+            pivots[first + j] = int32_t(first + best + 1);
+            if (best != j) std::swap_ranges(row(first + j), row(first + j) + columns, row(first + best));
+            for (int64_t k = 0; best != j && k < width; k++) std::swap(column(k)[j], column(k)[best]);
+            const T head = own[j], divisor = head == 0 ? T(1) : head;
+            if (head == 0 && !*info) *info = int32_t(first + j + 1);
+            for (int64_t i = j + 1; i < height; i++) own[i] /= divisor;
+            for (int64_t k = j + 1; k < width; k++) {
+                T *target = column(k), factor = target[j];
+                for (int64_t i = j + 1; i < height; i++) target[i] -= factor * own[i];
             }
         }
-    }
-    // The rows of a panel, to the right of it: those above are taken away.
-    void beside(int64_t first, int64_t last) const {
-        for (int64_t i = first + 1; i < last; i++)
-            for (int64_t j = first; j < i; j++) take_away(i, j, last, columns);
-    }
-
-private:
-    // Row i less its factor times row j, between two columns
-    void take_away(int64_t i, int64_t j, int64_t from, int64_t to) const {
-        const T factor = row(i)[j], *other = row(j);
-        T* target = row(i);
-        for (int64_t k = from; k < to; k++) target[k] -= factor * other[k];
+        for (int64_t i = 0; i < height; i++)
+            for (int64_t j = 0; j < width; j++) row(first + i)[first + j] = column(j)[i];
     }
 };
 
+// x -= a @ b
+static void take_product(Tensor x, Tensor a, Tensor b) {
+    const Owned product = taken(matmul_tensor(&a, &b));
+    done(sub_into(&x, &x, product.tensor));
+}
+
+// x = triangle^-1 x in some rows, by halves: one is solved for and taken away from the other. The diagonal of a `unit`
+// triangle is not read.
+static void substitute(const Tensor& triangle, Tensor& x, int64_t row, int64_t rows, bool upper, bool unit) {
+    const int64_t half = rows / 2, columns = x.shape[x.ndim - 1];
+    if (rows > PANEL) {
+        const int64_t first = upper ? row + half : row, second = upper ? row : row + half,
+                      height = upper ? rows - half : half, rest = rows - height;
+        substitute(triangle, x, first, height, upper, unit);
+        take_product(block(x, second, rest, 0, columns), block(triangle, second, rest, first, height),
+                     block(x, first, height, 0, columns));
+        return substitute(triangle, x, second, rest, upper, unit);
+    }
+    const Tensor part = block(triangle, row, rows, row, rows);
+    const Owned square = unit ? new_tensor(part.shape, part.ndim, part.dtype, part.device) : contiguous(part);
+    if (unit) {
+        assign(part, *square);
+        Tensor diagonal = block(*square, 0, rows, 0, 1);
+        diagonal.strides[part.ndim - 2] = rows + 1;
+        fill(diagonal, 1);
+    }
+    kernels::substitute.launch(x.device, *square, x, row, upper);
+}
+
+// Columns first to last are eliminated by halves: what the left one found is taken away from the right one at once.
+template <class T>
+static void factor(const Tensor& matrix, const Elimination<T>& steps, int64_t first, int64_t last) {
+    enum { NARROW = 8 };
+    if (last - first <= NARROW) return steps.panel(first, last);
+    const int64_t middle = (first + last) / 2, left = middle - first, right = last - middle;
+    factor(matrix, steps, first, middle);
+    Tensor above = block(matrix, first, left, middle, right);
+    substitute(block(matrix, first, left, first, left), above, 0, left, false, true);
+    take_product(block(matrix, middle, steps.rows - middle, middle, right),
+                 block(matrix, middle, steps.rows - middle, first, left), above);
+    factor(matrix, steps, middle, last);
+}
+
 template <class T>
 static void factor(const Tensor& matrix, const Elimination<T>& steps) {
-    const int64_t rows = steps.rows, columns = steps.columns, size = std::min(rows, columns);
-    for (int64_t first = 0; first < size; first += PANEL) {
-        const int64_t last = std::min(first + PANEL, size), width = last - first;
-        steps.panel(first, last);
-        if (last == columns) continue;
-        steps.beside(first, last);
-        if (last == rows) continue;
-        Tensor left = block(matrix, last, rows - last, first, width),
-               above = block(matrix, first, width, last, columns - last);
-        Tensor rest = block(matrix, last, rows - last, last, columns - last);
-        const Owned product = taken(matmul_tensor(&left, &above));
-        done(sub_into(&rest, &rest, product.tensor));
-    }
+    const int64_t columns = steps.columns, size = std::min(steps.rows, columns);
+    factor(matrix, steps, 0, size);
+    if (size == columns) return;
+    Tensor beside = block(matrix, 0, size, size, columns - size);
+    substitute(matrix, beside, 0, size, false, true);
 }
 
 Results* lu_tensor(Tensor* tensor, int32_t swaps) {
@@ -97,24 +130,16 @@ Results* lu_tensor(Tensor* tensor, int32_t swaps) {
 
 // ---- Equations ---------------------------------------------------------------------------------------------------
 
-// x[n][k] = the solution of L U x = P x, for what `Elimination` made of a matrix.
+// x = the solution of L U x = P x, for what `Elimination` made of a matrix.
 template <class T>
-static void solve_factored(const Elimination<T>& lu, T* x, int64_t k) {
-    const int64_t n = lu.rows;
-    auto take_away = [=](int64_t i, int64_t j) {
-        const T factor = lu.row(i)[j], *other = x + j * k;
-        T* target = x + i * k;
-        for (int64_t c = 0; c < k; c++) target[c] -= factor * other[c];
-    };
-    for (int64_t i = 0; i < n; i++)
+static void solve_factored(const Tensor& matrix, const Elimination<T>& lu, Tensor& x) {
+    T* data = static_cast<T*>(x.data);
+    const int64_t columns = x.shape[1];
+    for (int64_t i = 0; i < lu.rows; i++)
         if (const int64_t other = lu.pivots[i] - 1; other != i)
-            std::swap_ranges(x + i * k, x + (i + 1) * k, x + other * k);
-    for (int64_t i = 1; i < n; i++)
-        for (int64_t j = 0; j < i; j++) take_away(i, j);
-    for (int64_t i = n - 1; i >= 0; i--) {
-        for (int64_t j = i + 1; j < n; j++) take_away(i, j);
-        for (int64_t c = 0; c < k; c++) x[i * k + c] /= lu.row(i)[i];
-    }
+            std::swap_ranges(data + i * columns, data + (i + 1) * columns, data + other * columns);
+    substitute(matrix, x, 0, lu.rows, false, true);
+    substitute(matrix, x, 0, lu.rows, true, false);
 }
 
 Results* solve_tensor(Tensor* tensor, Tensor* sides) {
@@ -137,7 +162,11 @@ Results* solve_tensor(Tensor* tensor, Tensor* sides) {
                                            pivots.data(),
                                            static_cast<int32_t*>(info->data) + number};
                 factor(matrix, lu);
-                if (!*lu.info) solve_factored(lu, static_cast<T*>(x->data) + number * n * k, k);
+                Tensor part = *x;
+                part.ndim = 2, part.size = n * k;
+                part.shape[0] = n, part.shape[1] = part.strides[0] = k, part.strides[1] = 1;
+                move_on(part, number * n * k);
+                if (!*lu.info && k) solve_factored(matrix, lu, part);
             });
         });
         give_all(results, x, info);
@@ -232,27 +261,33 @@ static int32_t cholesky_panel(T* a, int64_t n, int64_t first, int64_t last) {
     return 0;
 }
 
+// Columns first to last by halves, as in `factor`.
+template <class T>
+static int32_t factor_positive(const Tensor& matrix, int64_t first, int64_t last) {
+    enum { WIDTH = 4 * PANEL };  // columns that are multiplied at once: little more than the triangle
+    const int64_t n = matrix.shape[0], middle = (first + last) / 2, left = middle - first;
+    if (last - first <= PANEL) return cholesky_panel(static_cast<T*>(matrix.data), n, first, last);
+    if (const int32_t failed = factor_positive<T>(matrix, first, middle)) return failed;
+    for (int64_t from = middle; from < last; from += WIDTH) {
+        const int64_t width = std::min<int64_t>(WIDTH, last - from);
+        take_product(block(matrix, from, n - from, from, width), block(matrix, from, n - from, first, left),
+                     transposed(block(matrix, from, width, first, left)));
+    }
+    return factor_positive<T>(matrix, middle, last);
+}
+
 // The lower triangle becomes L, and what is above it 0.
 template <class T>
 static int32_t factor_positive(const Tensor& matrix) {
-    enum { WIDTH = 4 * PANEL };  // columns that are multiplied at once: little more than the triangle
     const int64_t n = matrix.shape[0];
     T* a = static_cast<T*>(matrix.data);
-    for (int64_t i = 0; i < n; i++) std::fill(a + i * n + i + 1, a + (i + 1) * n, T(0));
-    for (int64_t first = 0; first < n; first += PANEL) {
-        const int64_t last = std::min(first + PANEL, n);
-        if (const int32_t failed = cholesky_panel(a, n, first, last)) return failed;
-        for (int64_t from = last; from < n; from += WIDTH) {
-            const int64_t width = std::min<int64_t>(WIDTH, n - from);
-            Tensor rest = block(matrix, from, n - from, from, width);
-            Tensor rows = block(matrix, from, n - from, first, last - first),
-                   columns = transposed(block(matrix, from, width, first, last - first));
-            const Owned product = taken(matmul_tensor(&rows, &columns));
-            done(sub_into(&rest, &rest, product.tensor));
-        }
-    }
-    for (int64_t i = 0; i < n; i++) std::fill(a + i * n + i + 1, a + (i + 1) * n, T(0));  // what products wrote
-    return 0;
+    auto clear = [=] {
+        for (int64_t i = 0; i < n; i++) std::fill(a + i * n + i + 1, a + (i + 1) * n, T(0));
+    };
+    clear();
+    const int32_t failed = factor_positive<T>(matrix, 0, n);
+    clear();  // what products wrote
+    return failed;
 }
 
 Results* cholesky_tensor(Tensor* tensor) {
@@ -271,27 +306,12 @@ Results* cholesky_tensor(Tensor* tensor) {
 
 // ---- Substitution ------------------------------------------------------------------------------------------------
 
-// A panel of rows after the other, from the last on if the triangle is upper: what is known is taken away from it, and
-// it is solved for.
 Tensor* substitute_tensor(Tensor* triangle, Tensor* sides, int32_t upper) {
     return build([&] {
         Owned x = new_tensor(sides->shape, sides->ndim, sides->dtype, sides->device);
-        if (x->size) assign(*sides, *x);
-        const int row = x->ndim - 2;
-        const int64_t n = x->size ? x->shape[row] : 0;
-        for (int64_t k = 0; k < n; k += PANEL) {
-            const int64_t width = std::min(PANEL, n - k), i = upper ? n - k - width : k, from = upper ? i + width : 0;
-            const Owned line = taken(slice_tensor(triangle, row, i, width, 1));
-            if (k) {
-                const Owned target = taken(slice_tensor(x.tensor, row, i, width, 1)),
-                            known = taken(slice_tensor(x.tensor, row, from, k, 1)),
-                            factors = taken(slice_tensor(line.tensor, row + 1, from, k, 1));
-                const Owned product = taken(matmul_tensor(factors.tensor, known.tensor));
-                done(sub_into(target.tensor, target.tensor, product.tensor));
-            }
-            const Owned square = taken(slice_tensor(line.tensor, row + 1, i, width, 1)), rows = contiguous(*square);
-            kernels::substitute.launch(x->device, *rows, *x, i, upper != 0);
-        }
+        if (x->size == 0) return x;
+        assign(*sides, *x);
+        substitute(*triangle, *x, 0, x->shape[x->ndim - 2], upper != 0, false);
         return x;
     });
 }

@@ -12,11 +12,13 @@
 
 constexpr int64_t PANEL = 32;  // columns that are eliminated before the rest of the matrix is multiplied
 
-// A part of a matrix, as a view on the stack
-inline Tensor block(const Tensor& matrix, int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    Tensor part = matrix;
-    move_on(part, row * matrix.strides[0] + column * matrix.strides[1]);
-    part.shape[0] = rows, part.shape[1] = columns, part.size = rows * columns;
+// A part of matrices [..., m, n], as a view on the stack
+inline Tensor block(const Tensor& matrices, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    Tensor part = matrices;
+    const int at = part.ndim - 2;
+    move_on(part, row * part.strides[at] + column * part.strides[at + 1]);
+    part.shape[at] = rows, part.shape[at + 1] = columns, part.size = rows * columns;
+    for (int d = 0; d < at; d++) part.size *= part.shape[d];
     return part;
 }
 

@@ -435,15 +435,17 @@ void substitute_tensor_cpu(const Tensor& triangles, Tensor& x, int64_t row, bool
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int last = x.ndim - 1;
-        const int64_t n = triangles.shape[last], columns = x.shape[last], step = x.shape[last - 1] * columns;
+        const int64_t n = triangles.shape[last], columns = x.shape[last], height = x.shape[last - 1];
+        const int64_t step = x.strides[last - 1];
         const T* factors = data_as<const T>(triangles);
-        T* rows = data_as<T>(x) + row * columns;
-        for (int64_t done = 0; done < x.size; done += step, factors += n * n, rows += step)
+        T* rows = data_as<T>(x) + row * step;
+        for (int64_t done = 0; done < x.size; done += height * columns, factors += n * n, rows += height * step)
             for (int64_t k = 0; k < n; k++) {
                 const int64_t i = upper ? n - 1 - k : k, from = upper ? i + 1 : 0;
-                T* target = rows + i * columns;
+                T* target = rows + i * step;
                 for (int64_t j = from; j < from + k; j++)
-                    for (int64_t c = 0; c < columns; c++) target[c] -= factors[i * n + j] * rows[j * columns + c];
+                    INDEPENDENT for (int64_t c = 0; c < columns; c++) target[c] -=
+                        factors[i * n + j] * rows[j * step + c];
                 for (int64_t c = 0; c < columns; c++) target[c] /= factors[i * n + i];
             }
     });
