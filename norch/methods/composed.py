@@ -289,14 +289,14 @@ def are_floats(x: Tensor, *others: object) -> bool:
     return kind.is_floating_point
 
 
-def _is_in_graph(x: Tensor, y: Tensor, z: Tensor) -> bool:
+def _is_in_graph(x: Tensor, y: Any, z: Any) -> bool:
     """Whether a write to x of y and z is to be recorded."""
     base = x._base
     recorded = x._edge or y._edge or z._edge or (base is not None and base._edge)
     return bool(recorded) and mode.enabled
 
 
-def _add_scaled(x: Tensor, into: Any, y: Tensor, z: Tensor, value: float, name: str) -> Tensor:
+def _add_scaled(x: Tensor, into: Any, y: Any, z: Any, value: float, name: str) -> Tensor:
     """x + value * y * z, or y / z, in one pass over x, which no graph records."""
     if not -65504 <= value <= 65504:
         fitting(value, x.dtype, name)
