@@ -52,12 +52,14 @@ void ternary_loop(const Run& run) {
 
 template <class Row, class T>
 void bounded_loop(const Run& run) {
-    const T y = *reinterpret_cast<const T*>(run.data[2]), z = *reinterpret_cast<const T*>(run.data[3]);
+    const T z = *reinterpret_cast<const T*>(run.data[3]);
     with_operand<T>(run, 0, [&](auto c) {
         with_operand<T>(run, 1, [&](auto x) {
-            T* out = reinterpret_cast<T*>(run.data[4]);
-            const int64_t n = run.n;
-            INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(c[i], x[i], y, z);
+            with_operand<T>(run, 2, [&](auto y) {
+                T* out = reinterpret_cast<T*>(run.data[4]);
+                const int64_t n = run.n;
+                INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(c[i], x[i], y[i], z);
+            });
         });
     });
 }
@@ -195,7 +197,7 @@ SPECIAL_PAIR_OPS(BINARY_CPU)
 TERNARY_OPS(TERNARY_CPU)
 SHAPED_DERIVATIVE_OPS(TERNARY_CPU)
 
-// OP(nan_to_num, REAL, ...) becomes the same with two numbers y and z:
+// OP(nan_to_num, REAL, ...) becomes the same with a number z, and mostly a number y:
 //
 //     void nan_to_num_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out)
 #define BOUNDED_CPU(name, rule, expression)                                                         \

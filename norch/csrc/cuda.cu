@@ -107,11 +107,12 @@ __global__ void ternary_kernel(const C* c, C c_number, const T* x, T x_number, c
                    Operand<C, 0>{c, c_number}, Operand<T, 1>{x, x_number}, Operand<T, 2>{y, y_number});
 }
 
-// out[i] = formula(c[i], x[i], y, z)
+// out[i] = formula(c[i], x[i], y[i], z)
 template <class Row, class T>
-__global__ void bounded_kernel(const T* c, T c_number, const T* x, T x_number, T y, T z, T* out, Strides<3> strides) {
-    write_elements(out, strides, [=](T d, T a) { return Row::formula_of(d, a, y, z); }, Operand<T, 0>{c, c_number},
-                   Operand<T, 1>{x, x_number});
+__global__ void bounded_kernel(const T* c, T c_number, const T* x, T x_number, const T* y, T y_number, T z, T* out,
+                               Strides<4> strides) {
+    write_elements(out, strides, [=](T d, T a, T b) { return Row::formula_of(d, a, b, z); },
+                   Operand<T, 0>{c, c_number}, Operand<T, 1>{x, x_number}, Operand<T, 2>{y, y_number});
 }
 
 // out[i] = x[i], converted
@@ -196,10 +197,10 @@ void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y
 template <class Row, class T>
 void bounded(const char* name, const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out) {
     cudaStream_t stream = use(out.device);
-    const Strides<3> strides = packed_strides<3>({&c, &x, &out});
+    const Strides<4> strides = packed_strides<4>({&c, &x, &y, &out});
     bounded_kernel<Row, T><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
-        data_of<T>(c), number_of<T>(c), data_of<T>(x), number_of<T>(x), number_of<T>(y), number_of<T>(z),
-        data_as<T>(out), strides);
+        data_of<T>(c), number_of<T>(c), data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y),
+        number_of<T>(z), data_as<T>(out), strides);
     check_launch(name);
 }
 
@@ -276,7 +277,7 @@ SPECIAL_PAIR_OPS(BINARY_CUDA)
 TERNARY_OPS(TERNARY_CUDA)
 SHAPED_DERIVATIVE_OPS(TERNARY_CUDA)
 
-// OP(nan_to_num, REAL, ...) becomes the same with two numbers y and z:
+// OP(nan_to_num, REAL, ...) becomes the same with a number z, and mostly a number y:
 //
 //     void nan_to_num_tensor_cuda(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out)
 #define BOUNDED_CUDA(name, rule, expression)                                                         \

@@ -8,10 +8,11 @@ import math
 from typing import TYPE_CHECKING
 
 from .._C import lib, number
-from ..arguments import broadcast_shapes, flags, one_size
+from ..arguments import flags, one_size
+from ..autograd.derivatives.indexing import MaskedScatterBackward
 from ..autograd.in_place import after_write
 from ..functions.promotion import iinfo
-from ..operation import check_tensor, wrap
+from ..operation import check_tensor, recorded, wrap
 from ..types import bool_, dtype, shown
 from .places import (
     ADD,
@@ -177,10 +178,10 @@ class ScatteringMethods:
         tensor([5., 0., 6.])
         """
         check_mask(mask, "masked_scatter")
-        if not is_recorded(self, check_tensor(source, "masked_scatter")):
-            return wrap(lib.masked_scatter_tensor(self._ptr, mask._ptr, source._ptr))
-        shape = broadcast_shapes(self.shape, mask.shape, name="masked_scatter")
-        return self.expand(shape).clone().masked_scatter_(mask, source)
+        result = wrap(lib.masked_scatter_tensor(self._ptr, mask._ptr, check_tensor(source, "masked_scatter")._ptr))
+        if self._edge is None and source._edge is None:  # most often
+            return result
+        return recorded(result, MaskedScatterBackward, (self.expand(result.shape), source), mask)
 
 
 # ---- Parts of the methods ---------------------------------------------------------------------------------------

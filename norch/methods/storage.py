@@ -305,6 +305,8 @@ class StorageMethods:
         >>> norch.ones(2, 3).T.is_contiguous()
         False
         """
+        if memory_format is None:  # most often
+            return bool(lib.is_in_row_order(self._ptr))
         try:
             order = order_of(memory_format, self.ndim, "is_contiguous")
         except RuntimeError:  # another rank

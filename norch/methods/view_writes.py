@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import ShapeError, lib
 from ..arguments import axis_of, flags, one_size, packed, sizes_of
-from ..autograd.derivatives.views import DiagEmbedBackward, TraceBackward
+from ..autograd.derivatives.views import DiagEmbedBackward, ReplacedBackward, TraceBackward
+from ..autograd.mode import no_grad
 from ..operation import check_tensor, own, recorded, wrap
 from .views import sliced
 
@@ -70,10 +71,12 @@ class ViewWriteMethods:
         form = self.shape, self.stride(), lib.offset_of(self._ptr)
         reach = form[2] + 1 + sum((size - 1) * step for size, step in zip(form[0], form[1]))
         if 0 in form[0] or 0 in form[1]:
-            return _replaced(self, src, lambda x: x.as_strided(size, stride, storage_offset), "as_strided_scatter")
+            return _with_part(
+                self.clone(), src, lambda x: x.as_strided(size, stride, storage_offset), "as_strided_scatter"
+            )
         memory = self._placed([reach], lambda memory: memory.as_strided(*form))  # a copy at the same place of memory
         offset = form[2] if storage_offset is None else storage_offset
-        memory = _replaced(memory, src, lambda x: x.as_strided(size, stride, offset), "as_strided_scatter")
+        memory = _with_part(memory, src, lambda x: x.as_strided(size, stride, offset), "as_strided_scatter")
         return own(memory.as_strided(*form))
 
     @flags
@@ -193,7 +196,13 @@ def _axes_between(shape: tuple[int, ...], *smaller: int) -> tuple[tuple[int, ...
 
 
 def _replaced(x: Tensor, src: Tensor, view: Callable[[Tensor], Tensor], name: str) -> Tensor:
-    copy = x.clone()
+    """A copy of x in which what `view` shows is `src`: one node, as nobody saw the copy before."""
+    with no_grad():
+        copy = _with_part(x.clone(), src, view, name)
+    return recorded(copy, ReplacedBackward, (x, src), view)
+
+
+def _with_part(copy: Tensor, src: Tensor, view: Callable[[Tensor], Tensor], name: str) -> Tensor:
     part = view(copy)
     if check_tensor(src, name).shape != part.shape:
         raise ShapeError(f"{name}: expected src of shape {list(part.shape)}, got {list(src.shape)}")

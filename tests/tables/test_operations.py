@@ -41,7 +41,9 @@ def test_every_operation_of_the_library_has_a_row():
         "nan_to_num",
         "clamp_backward",
         "hardtanh_backward",
-    }  # tests/autograd/test_fused.py
+        "add_scaled_product",
+        "add_scaled_quotient",
+    }  # tests/autograd/test_fused.py, tests/tensor
     assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
     assert set(operations["summed_loss"]) == set(SUMMED_LOSSES)
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}

@@ -30,6 +30,38 @@ def test_alpha(device):
             x.add(y, alpha=alpha)
 
 
+@pytest.mark.parametrize("name", ["addcmul_", "addcdiv_"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_scaled_terms_in_place(name, dtype, device):
+    kind = getattr(norch, dtype)
+    values = [-2 + k / 8 for k in range(35)]
+    x, y, row = (norch.tensor(v, dtype=kind, device=device) for v in (values, values[::-1], values[:5]))
+    z = row.abs() + 1
+    for a, b, c in ((x, y, x + 4), (x.view(5, 7).T, y.view(7, 5), z), (x.view(7, 5), row, y.view(5, 7).T + 4)):
+        c = c.expand(a.shape)
+        terms = [0.3 * p * q if name == "addcmul_" else 0.3 * p / q for p, q in zip(spread(b, a), spread(c, a))]
+        expected = [v + term for v, term in zip(spread(a, a), terms)]
+        written = a.clone()
+        assert getattr(written, name)(b, c, value=0.3) is written and written.dtype is kind
+        rounding = {"float32": 1e-6, "float64": 1e-14, "float16": 3e-3}[dtype]
+        assert written.flatten().tolist() == pytest.approx(expected, rel=rounding, abs=rounding)
+    with pytest.raises(norch.ShapeError):
+        x.clone().view(7, 5).addcmul_(row, norch.ones(3, 7, 5, dtype=kind, device=device), value=0.3)
+
+
+def spread(x, like):
+    return x.expand(like.shape).flatten().tolist()
+
+
+def test_a_scaled_term_in_place_passes_its_gradient():
+    x, y = norch.ones(3, requires_grad=True), norch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    z = x * 2
+    z[1:].addcmul_(y[:2], y[1:].detach(), value=0.5)
+    z.sum().backward()
+    assert_close(x.grad, [2.0, 2.0, 2.0])
+    assert_close(y.grad, [1.0, 1.5, 0.0])
+
+
 def test_older_orders_of_operands():
     x, y = norch.tensor([1.0, 2.0]), norch.tensor([10.0, 20.0])
     assert_close(x.add(0.5, y), [6.0, 12.0])

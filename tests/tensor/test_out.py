@@ -113,3 +113,17 @@ def test_powers_of_evenly_spaced_numbers_fill_an_out_in_its_shape():
     assert norch.logspace(0, 3, 4, out=norch.zeros(2, 2)).tolist() == [[1, 10], [100, 1000]]
     with pytest.raises(RuntimeError, match="int64.*float32"):
         norch.zeros(2, dtype=norch.int64, out=norch.ones(2))
+
+
+def test_a_large_result_of_another_dtype_is_converted_part_by_part():
+    x = norch.arange(400_000.0).view(500, 800)
+    y = norch.arange(800.0) * 499.0
+    expected = (x < y).float()
+    for out in (norch.empty(500, 800), norch.empty(800, 500).T, norch.empty(500, 1600)[:, ::2]):
+        assert norch.equal(norch.lt(x, y, out=out), expected)
+    for written in (x.clone(), x.T.contiguous().T):
+        assert norch.equal(written.lt_(y), expected)
+    alone = norch.arange(300_000.0)
+    assert norch.equal(alone.clone().gt_(150_000.0), (alone > 150_000.0).float())
+    wide = norch.empty(500, 800, dtype=norch.float64)
+    assert norch.equal(norch.add(x, y, out=wide), (x + y).double())

@@ -140,3 +140,12 @@ def test_triangles(device, name, diagonal):
         assert getattr(source, name)(diagonal).tolist() == wanted
         changed = source.clone().transpose(0, 1).clone().transpose(0, 1)  # in other strides
         assert getattr(changed, name + "_")(diagonal).tolist() == wanted == changed.tolist()
+
+
+def test_a_mask_larger_than_the_tensor_gives_gradients_to_both():
+    x, y = norch.tensor([1.0, 2.0, 3.0], requires_grad=True), norch.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
+    mask = norch.tensor([[True, False, True], [False, False, True]])
+    result = x.masked_scatter(mask, y)
+    assert result.tolist() == [[5, 2, 6], [1, 2, 7]]
+    (result * norch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])).sum().backward()
+    assert x.grad.tolist() == [4, 7, 0] and y.grad.tolist() == [1, 3, 6, 0]

@@ -173,6 +173,28 @@ def _as_given(read: Tensor, y: Tensor) -> Tensor:
     return read if y.ndim else read.reshape(())
 
 
+class MaskedScatterBackward(Node):
+    """The first elements of y were written where a mask is true: their gradient is what is there, x's the rest."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, y: Tensor, mask: Tensor) -> None:
+        super().__init__(x, y)
+        self.shape, self.mask = y.shape, mask
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        mask, chosen = self.unchanged(self.mask), None
+        if self.needs(1):
+            chosen = gradient.masked_select(mask)
+            unused = chosen.new_zeros(math.prod(self.shape) - chosen.numel)
+            chosen = cat([chosen, unused]).reshape(self.shape)
+        return [gradient.masked_fill(mask, 0) if self.needs(0) else None, chosen]
+
+    def release(self) -> None:
+        super().release()
+        del self.mask
+
+
 class MaskedFillBackward(Node):
     """y was written where a mask is true: y's gradient is the sum of what is there, x's the rest."""
 

@@ -371,6 +371,23 @@ class CopySlicesBackward(Node):
         return [rest, part if self.needs(1) else None]
 
 
+class ReplacedBackward(Node):
+    """What a view shows of a copy of x is y: y gets its part of the gradient, x the rest."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, y: Tensor, view: View) -> None:
+        super().__init__(x, y)
+        self.view = view
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        rest = None
+        if self.needs(0):
+            rest = gradient.clone(memory_format=contiguous_format)
+            self.view(rest).zero_()
+        return [rest, self.view(gradient) if self.needs(1) else None]
+
+
 class CopyBackward(Node):
     """Every element was replaced by that of y, broadcast: all of the gradient is y's, and x's is 0."""
 

@@ -180,6 +180,37 @@ static void check_result(const Tensor& out, const Tensor& like, const Shape& sha
     check_writable(out, name);
 }
 
+enum { CACHED = 1 << 16 };  // elements of a result that is to be converted: as many as stay in the cache
+
+static Tensor rows_of(const Tensor& x, int64_t first, int64_t count) {
+    Tensor rows = x;
+    rows.data = data_as<char>(rows) + first * x.strides[0] * item_size(x.dtype);
+    rows.shape[0] = count;
+    rows.size = count * (x.size / x.shape[0]);
+    return rows;
+}
+
+// Computes a result of dtype for an out of another one, part after part. The operands are in out's order.
+template <int N, class F>
+static void compute_by_parts(Operand* const (&operands)[N], Tensor out, int32_t dtype, F compute) {
+    const int64_t height = out.shape[0], rows = std::min(height, 1 + CACHED / (out.size / height));
+    Tensor wholes[N];
+    for (int k = 0; k < N; k++) wholes[k] = *operands[k]->tensor;
+    int64_t shape[MAX_DIMS] = {rows};
+    std::copy(out.shape + 1, out.shape + out.ndim, shape + 1);
+    Owned result = new_tensor(shape, out.ndim, dtype, out.device);
+    for (int64_t first = 0; first < height; first += rows) {
+        const int64_t count = std::min(rows, height - first);
+        for (int k = 0; k < N; k++) {
+            operands[k]->view = rows_of(wholes[k], first, count);
+            operands[k]->tensor = &operands[k]->view;
+        }
+        Tensor part = rows_of(*result, 0, count), target = rows_of(out, first, count);
+        compute(part);
+        assign(part, target);
+    }
+}
+
 // Runs compute(result) for a new result, or for out if it is not null: then for a result of dtype, which is out itself
 // if that is its dtype. The result of a launch and its operands have their dimensions in the order of storage.
 template <int N, class F>
@@ -195,6 +226,11 @@ static Owned computed(Operand* const (&operands)[N], const Shape& shape, int32_t
     for (Operand* operand : operands) operand->put_in(order);
 
     Owned result;
+    if (out && out->dtype != dtype && out->size > 2 * CACHED && kind_of(device) == CPU_KIND && !is_recording()) {
+        compute_by_parts(operands, order.view(*out), dtype, compute);
+        mark_written(*out);
+        return Owned();
+    }
     if (!out || out->dtype != dtype) {
         result = new_tensor(shape.sizes, shape.ndim, dtype, device);
         order.lay_out(*result);
@@ -340,14 +376,17 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
 static Owned bounded(const BoundedKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
                      const Tensor& z, Tensor* out) {
     const char* name = kernel.name;
-    if (!y.is_number || !z.is_number) fail(TYPE_ERROR, "{}: expected numbers as bounds, got a tensor", name);
+    const bool adds = &kernel == &kernels::add_scaled_product || &kernel == &kernels::add_scaled_quotient;
+    if ((!y.is_number && !adds) || !z.is_number) fail(TYPE_ERROR, "{}: expected numbers as bounds, got a tensor", name);
     check_devices(c, x, name);
+    check_devices(c, y, name);
     const int32_t dtype = computing_dtype(promote<4>({&c, &x, &y, &z}), rule, name);
     const int32_t device = first_tensor(c, x).device;
     Shape shape;
-    for (const Tensor* t : {&c, &x}) broadcast(shape, *t, name);
+    for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
     Operand first(c, dtype, shape.sizes, shape.ndim, name), second(x, dtype, shape.sizes, shape.ndim, name);
-    Operand low(y, dtype, shape.sizes, shape.ndim, name, rule), high(z, dtype, shape.sizes, shape.ndim, name, rule);
+    Operand low(y, dtype, shape.sizes, shape.ndim, name, rule);
+    Operand high(z, dtype, shape.sizes, shape.ndim, name, rule, adds ? largest_number(dtype) : INFINITY);
     if (out) check_result(*out, first_tensor(c, x), shape, dtype, name);
     return computed<4>({&first, &second, &low, &high}, shape, dtype, device, out, [&](Tensor& result) {
         kernel.launch(device, *first.tensor, *second.tensor, *low.tensor, *high.tensor, result);

@@ -66,7 +66,8 @@ HOST_DEVICE double tan(OrdinaryDouble x) {
     const bool odd = angle.turns & 1;
     const double above = odd ? -cosine : sine, below = odd ? sine : cosine, quotient = above / below;
     const double lost = (odd ? -cosine_lost : sine_lost) - quotient * (odd ? sine_lost : cosine_lost);
-    return x.value == 0.0 ? x.value : quotient + lost / below;  // -0 too
+    const double inverse = below * (1.0 + quotient * quotient);   // because sine^2 + cosine^2 = 1
+    return x.value == 0.0 ? x.value : quotient + lost * inverse;  // -0 too
 }
 HOST_DEVICE bool is_ordinary_angle(double x) { return ::fabs(x) <= LARGEST_WIDE_ANGLE; }
 HOST_DEVICE double sin(double x) { return is_ordinary_angle(x) ? sin(OrdinaryDouble(x)) : ::sin(x); }

@@ -21,13 +21,17 @@ struct OrdinaryDouble {
     HOST_DEVICE operator double() const { return value; }
 };
 
-// p[0] + x (p[1] + x (p[2] + ...))
+// p[0] + x (p[1] + x (p[2] + ...)): odd and even powers apart, so that a processor computes two sums at once
 template <int N>
 HOST_DEVICE double polynomial(const double (&p)[N], double x) {
-    double y = p[N - 1];
+    const double s = x * x;
+    double y = p[N - 1], z = p[N - 2];
 #pragma GCC unroll 32
-    for (int k = N - 2; k >= 0; k--) y = y * x + p[k];
-    return y;
+    for (int k = N - 3; k >= 1; k -= 2) {
+        y = y * s + p[k];
+        z = z * s + p[k - 1];
+    }
+    return N % 2 ? y * s + (z * x + p[0]) : y * x + z;
 }
 
 // x without the last 27 of its 53 bits: the product of two such numbers is exact
@@ -102,18 +106,25 @@ HOST_DEVICE WideLogParts any_log_parts(double x) {
     return {parts.e - (is_denormal ? 54.0 : 0.0), parts.f};
 }
 
+HOST_DEVICE double log(OrdinaryDouble x) { return log_of_parts(wide_log_parts(x.value), 0.0); }
 HOST_DEVICE double log(double x) { return logarithm(x, log_of_parts(any_log_parts(x), 0.0)); }
+HOST_DEVICE bool is_positive_normal(double x) { return (x >= 2.2250738585072014e-308) & (x < double(INFINITY)); }
 
-// e^(n ln 2 + r + lost) = first (1 + rest) second, by Taylor's series; 2^n in two factors, as in vector_math.h
+// (e^r - 1 - r) / r^2 of r in [-ln 2 / 2, ln 2 / 2], the best of its degree
+HOST_DEVICE double exponential_bend(double r) {
+    return polynomial({0.5000000000000011, 0.16666666666666413, 0.04166666666653015, 0.008333333333494432,
+                       0.0013888888943633289, 0.00019841269506642341, 2.4801493095713717e-05, 2.7557586316473842e-06,
+                       2.7630249482367204e-07, 2.500008008318305e-08},
+                      r);
+}
+
+// e^(n ln 2 + r + lost) = first (1 + rest) second; 2^n in two factors, as in vector_math.h
 struct WideExponential {
     double first, second, rest;
 };
 HOST_DEVICE WideExponential wide_exponential(double n, double r, double lost) {
-    const double p = polynomial({0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
-                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800},
-                                r);
     const double half = (n * 0.5 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
-    return {double_power_of_two(half), double_power_of_two(n - half), (p * (r * r) + lost) + r};
+    return {double_power_of_two(half), double_power_of_two(n - half), (exponential_bend(r) * (r * r) + lost) + r};
 }
 HOST_DEVICE WideExponential wide_exponential(double x, double lost = 0.0) {  // of x + lost
     const double n = (x * 1.44269504088896340736 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
@@ -122,8 +133,16 @@ HOST_DEVICE WideExponential wide_exponential(double x, double lost = 0.0) {  // 
 }
 
 // exp(x), to 1 ULP; from 710 on it is infinite, below -746 it is 0
+const double LARGEST_WIDE_EXPONENT = 708.0;  // exp of it and of its negative are normal numbers
+HOST_DEVICE double exp(OrdinaryDouble x) {
+    const double bias = ROUNDING_DOUBLE + 1023.0, shifted = x.value * 1.44269504088896340736 + bias, n = shifted - bias;
+    const double r = (x.value - n * LN2_FIRST) - n * LN2_REST;
+    const double power = bits_as<double>(bits_as<uint64_t>(shifted) << 52);
+    return power * (exponential_bend(r) * (r * r) + r) + power;
+}
 HOST_DEVICE double exp(double x) {
-    const WideExponential e = wide_exponential(between(x, -746.0, 710.0));
+    const double z = between(x, -746.0, 710.0), n = (z * 1.44269504088896340736 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
+    const WideExponential e = wide_exponential(n, (z - n * LN2_FIRST) - n * LN2_REST, 0.0);
     return (e.first * e.rest + e.first) * e.second;
 }
 
@@ -197,22 +216,24 @@ HOST_DEVICE double log1p(double x) {
     return (x == 0.0) | !(x < double(INFINITY)) ? x : y;
 }
 
-HOST_DEVICE double log2(double x) {
-    const WideLogParts parts = any_log_parts(x);
+HOST_DEVICE double log2_of_parts(WideLogParts parts) {
     const double bend = log_bend(parts.f);
     const double rest = bend + (parts.f + bend) * 0.44269504088896340736;  // 1 / ln 2 is 1.44...
-    return logarithm(x, (parts.f + rest) + parts.e);
+    return (parts.f + rest) + parts.e;
 }
+HOST_DEVICE double log2(OrdinaryDouble x) { return log2_of_parts(wide_log_parts(x.value)); }
+HOST_DEVICE double log2(double x) { return logarithm(x, log2_of_parts(any_log_parts(x))); }
 // e log10(2) + (f + bend) log10(e), as in float: where the factors have a high part of few bits its product is exact
-HOST_DEVICE double log10(double x) {
+HOST_DEVICE double log10_of_parts(WideLogParts parts) {
     const double two_high = 0.30102999508380890, two_low = 5.801722962879576e-10;
     const double e_high = 0.4342944771051407, e_low = 4.798111141615973e-09;
-    const WideLogParts parts = any_log_parts(x);
     const double bend = log_bend(parts.f), high = high_part(parts.f), exponent = parts.e * two_high;
     const double mantissa = high * e_high, sum = exponent + mantissa, lost = (exponent - sum) + mantissa;
     const double rest = bend * (e_high + e_low) + (parts.f * e_low + (parts.f - high) * e_high);
-    return logarithm(x, sum + (lost + (rest + parts.e * two_low)));
+    return sum + (lost + (rest + parts.e * two_low));
 }
+HOST_DEVICE double log10(OrdinaryDouble x) { return log10_of_parts(wide_log_parts(x.value)); }
+HOST_DEVICE double log10(double x) { return logarithm(x, log10_of_parts(any_log_parts(x))); }
 
 // log(z + sqrt(z^2 + 1)) = log1p(z + z^2 / (1 + sqrt(z^2 + 1))); beyond 2^28 it is log(2 z)
 HOST_DEVICE double asinh(double x) {
@@ -283,72 +304,67 @@ HOST_DEVICE double pow(double x, double y) {
 
 // ---- The error function and the normal distribution ---------------------------------------------------------------
 
-// erf(x) / x - 1 for |x| up to 3/4, of s = x^2
-HOST_DEVICE double erf_bend(double s) {
-    return polynomial({0.12837916709551257, -0.37612638903183717, 0.11283791670952596, -0.026866170644428484,
-                       0.0052239776154205387, -0.00085483261887597527, 0.00012055289567541707, -1.4924196305569617e-5,
-                       1.6430684179741549e-6, -1.5940066854661717e-7, 1.1472499701094692e-8},
-                      s);
-}
-
-// (1 + 2 z) scaled_erfc(z) = ERFC_AT_3 + t erfc_bend(t) in t = (z - 3) / (z + 3) for z from 3/4 on (Shepherd and
-// Laframboise, Math. Comp. 36, 1981), where scaled_erfc(z) is e^(z^2) erfc(z).
-const double ERFC_AT_3 = 1.2530080582697297;
-HOST_DEVICE double erfc_bend(double t) {
+// -log(erfc(z)) / z is ERF_SLOPE + z erf_bend(z) for z in [0, 6], to 2^-55 of erf(z): the smaller the tail is, the less
+// exact it may be.
+const double ERF_SLOPE = 1.1283791670955126;
+HOST_DEVICE double erf_bend(double z) {
     return polynomial(
-        {-0.13562110612458154,    -0.047562294353450717,   0.12964515870281523,    -0.11927366341532131,
-         0.068308027341570608,    -0.023770514917597874,   0.0025293918646710966,  0.0018886903273986695,
-         -0.00077983280625370175, -0.00010515933383990403, 0.00012510280233718565, 4.9457217210079651e-6,
-         -2.011392052218682e-5,   -7.1377616241844922e-7,  3.5021960720032743e-6,  3.0787378873295026e-7,
-         -6.4919004585914667e-7,  -6.6856082668256089e-8,  1.074766419178223e-7,   -1.0764084347166486e-8},
-        t);
+        {0.6366197723675909,      0.10277260330131537,     -0.01912844699309307,    -0.00020919485394343094,
+         0.0016962076700313465,   -0.0005901324310543157,  2.5904503251989914e-05,  6.442046210627743e-05,
+         -2.9575646160588158e-05, 3.1696355385067883e-06,  3.133010331429056e-06,   -2.037238650706268e-06,
+         5.706734331435005e-07,   -1.1734418188008126e-08, -6.572039903619111e-08,  3.45796839253589e-08,
+         -1.077176840316922e-08,  2.36014181723145e-09,    -3.7600486750940635e-10, 4.300928331284654e-11,
+         -3.3635885796292753e-12, 1.6144569678756563e-13,  -3.591155906415462e-15},
+        z);
+}
+// 1 - e^-(z q); what q and the product lose joins the exponent
+HOST_DEVICE double erf(double x) {
+    const double size = ::fabs(x), z = size > 6.0 ? 6.0 : size, bend = erf_bend(z);  // erf(6) rounds to 1
+    const double q = bend * z + ERF_SLOPE, lost = bend * z + (ERF_SLOPE - q);
+    const double z_high = high_part(z), q_high = high_part(q), rest = z_high * (q - q_high) + (z - z_high) * q;
+    const WideExponential e = wide_exponential(-z_high * q_high, -(rest + z * lost));
+    const double power = e.first * e.second;
+    return ::copysign((1.0 - power) - power * e.rest, x);
 }
 
-// erfc(z) for z in [3/4, 27.5], given z^2. To be PRECISE, what the quotient and the sums lose joins the exponent,
-// divided by p, which is about 1 / (1.668 - 0.693 p).
-template <bool PRECISE>
-HOST_DEVICE double wide_erfc(DoubleSum z, DoubleSum square) {
-    const double divisor = 2.0 * z.high + 1.0, inverse = 1.0 / ((z.high + 3.0) * divisor);
-    const double t = (z.high - 3.0) * (inverse * divisor), first = ERFC_AT_3;
-    const double bend = erfc_bend(t);
-    const double p = bend * t + first, y = p * (inverse * (z.high + 3.0));
-    double rest = -square.low;
-    if (PRECISE) {
-        const double p_lost = bend * t + (first - p), lost = (1.0 - (divisor - 2.0 * z.high)) + 2.0 * z.low;
-        const double y_high = high_part(y), high = high_part(divisor);
-        const double remains = ((p - y_high * high) - y_high * (divisor - high)) - (y - y_high) * divisor;
-        rest += (p_lost + (remains - y * lost)) * (1.668 - 0.693 * p);
-    }
-    const WideExponential e = wide_exponential(-square.high, rest);
-    return (y * e.rest + y) * e.first * e.second;
+// erfc(z + lost), as of a float: erfc(z) (1 + 9/8 z) e^(z^2) is ERFC_AT_3 + t erfc_bend(t) in t = (z - 3) / (z + 3).
+const double ERFC_AT_3 = 0.783130036418581;
+HOST_DEVICE double erfc_bend(double t) {
+    return polynomial({-0.21901405471390545,    0.08069787267532925,    0.007249679551184915,   -0.03573763189702128,
+                       0.02775154693001468,     -0.011503167495614855,  0.0017324219487892876,  0.0008011737186299646,
+                       -0.0004188563318401606,  -3.112759695589866e-05, 6.474124075574171e-05,  -7.066102173246666e-07,
+                       -1.0376774488808708e-05, 1.3747481744847496e-07, 1.8195955484864574e-06, 9.564145526447958e-08,
+                       -3.27258194210972e-07,   -5.53061896246412e-08,  5.1508850610955164e-08, 1.5920752786112866e-08,
+                       -4.949397235505541e-09,  -2.1962489304586813e-09},
+                      t);
 }
-template <bool PRECISE>
-HOST_DEVICE double tail_of(double size) {
-    const double z = between(size, 0.75, 27.5);
-    return wide_erfc<PRECISE>({z, 0.0}, square_of(z));
+HOST_DEVICE double tail_of(double z, double lost) {
+    const double high = high_part(z), low = (z - high) + lost;
+    const WideExponential e = wide_exponential(-high * high, -low * (high + z));
+    const double divisor = z * 1.125 + 1.0, above = z + 3.0, inverse = 1.0 / (above * divisor), share = inverse * above;
+    const double t = (z - 3.0) * (inverse * divisor), bend = erfc_bend(t), sum = bend * t + ERFC_AT_3;
+    const double quotient = high_part(sum * share), divisor_high = high_part(divisor);
+    const double unused = (high * 1.125 - (divisor_high - 1.0)) + low * 1.125;
+    const double more =
+        ((sum - quotient * divisor_high) - (quotient * unused - (bend * t + (ERFC_AT_3 - sum)))) * share;
+    return (((quotient + more) * e.rest + more) + quotient) * e.first * e.second;
 }
-HOST_DEVICE double erf(double x) {
-    const double size = ::fabs(x), near = erf_bend(x * x) * size + size;
-    return ::copysign(size < 0.75 ? near : size == size ? 1.0 - tail_of<false>(size) : size, x);
-}
+const double LARGEST_TAIL_OF_DOUBLE = 27.5;  // of which erfc rounds to 0
 HOST_DEVICE double erfc(double x) {
-    const double size = ::fabs(x), tail = tail_of<true>(size);
-    const double far = x < 0.0 ? 2.0 - tail : tail;
-    return size < 0.75 ? (1.0 - x) - erf_bend(x * x) * x : x == x ? far : x;
+    const double size = ::fabs(x), tail = tail_of(size > LARGEST_TAIL_OF_DOUBLE ? LARGEST_TAIL_OF_DOUBLE : size, 0.0);
+    return x < 0.0 ? 2.0 - tail : tail;
 }
 
 HOST_DEVICE Normal<double> normal(double x) {
-    const double size = ::fabs(x), bounded = size > 39.0 ? 39.0 : size;
-    const DoubleSum square = square_of(bounded), half = {0.5 * square.high, 0.5 * square.low};
+    const double size = ::fabs(x), bounded = size > 38.8 ? 38.8 : size;
     const double root = 0.70710678118654752440, root_high = high_part(root), high = high_part(bounded);
     const double product = high * root_high, rest = high * (root - root_high) + (bounded - high) * root;
-    const double z = product + rest, z_low = (product - z) + rest;
-    const double bend = 0.5 * (erf_bend(z * z) * z + z_low), near = 0.5 + ::copysign(0.5 * z, x);
-    const double tail = 0.5 * wide_erfc<true>({z < 0.75 ? 0.75 : z, z_low}, half);
-    const WideExponential e = wide_exponential(-half.high, -half.low);
+    const double z = product + rest, lost = ((product - z) + rest) - bounded * 4.833646656726457e-17;
+    const double tail = 0.5 * tail_of(z, lost);
+    const DoubleSum square = square_of(bounded);
+    const WideExponential e = wide_exponential(-0.5 * square.high, -0.5 * square.low);
     const double density = 0.39894228040143267794 * ((e.first * e.rest + e.first) * e.second);
-    const double far = x < 0.0 ? tail : 1.0 - tail;
-    return {z < 0.75 ? near + (x < 0.0 ? -bend : bend) : x == x ? far : x, density};
+    return {x > 0.0 ? 1.0 - tail : tail, density};
 }
 
 }  // namespace formula

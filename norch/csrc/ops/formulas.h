@@ -10,6 +10,10 @@
 inline namespace NORCH_ISA {
 namespace formula {
 
+HOST_DEVICE double sigmoid(OrdinaryDouble x) {
+    const double e = exp(OrdinaryDouble(x.value < 0.0 ? x.value : -x.value));
+    return (x.value < 0.0 ? e : 1.0) / (1.0 + e);
+}
 HOST_DEVICE double sigmoid(double x) {
     const double e = exp(x < 0.0 ? x : -x);
     return (x < 0.0 ? e : 1.0) / (1.0 + e);

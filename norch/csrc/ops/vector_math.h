@@ -23,6 +23,10 @@
 #define HOST_DEVICE inline __attribute__((always_inline))
 #endif
 
+#if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
+#define HAS_FUSED  // products that are added without being rounded
+#endif
+
 inline namespace NORCH_ISA {
 namespace formula {
 
@@ -177,7 +181,7 @@ const float LARGEST_ANGLE = 4e5f;  // in magnitude: beyond it, x / pi rounds so 
 // sign of -0.
 HOST_DEVICE float sine_of_turned(float x, float turn) {
     const float shifted = (x * 0.318309886f + turn) + ROUNDING, n = (shifted - ROUNDING) - turn;
-#if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
+#ifdef HAS_FUSED
     // Three floats hold 72 bits of pi; the first step is exact, as a fused product is not rounded. Without one,
     // doubles.
     const float r = fmaf(-n, 1.07806059e-14f, fmaf(-n, 1.50995788e-7f, fmaf(-n, 3.14159250f, x)));
@@ -237,53 +241,85 @@ HOST_DEVICE float sigmoid(float x) {
 
 // ---- erf and erfc ------------------------------------------------------------------------------------------------
 
-// erf(x) for x in [-3/4, 3/4]
-template <class T>
-HOST_DEVICE T erf_near_0(T x) {
-    const T s = x * x;
-    T p = T(-6.73758390e-4f);
-    p = p * s + T(5.11315698e-3f);
-    p = p * s - T(2.68343352e-2f);
-    p = p * s + T(1.12833790e-1f);
-    p = p * s - T(3.76126200e-1f);
-    p = p * s + T(1.28379166e-1f);
-    return p * x + x;
+// erf(x) / x - 1 for x in [-3/4, 3/4], of s = x^2
+HOST_DEVICE float erf_bend(float s) {
+    float p = -6.73758390e-4f;
+    p = p * s + 5.11315698e-3f;
+    p = p * s - 2.68343352e-2f;
+    p = p * s + 1.12833790e-1f;
+    p = p * s - 3.76126200e-1f;
+    return p * s + 1.28379166e-1f;
 }
 
 // erfc(x) / exp(-x^2) for x in [3/4, 10.1]: a polynomial in 1 / (x + 5/4)
-template <class T>
-HOST_DEVICE T scaled_erfc(T x) {
-    const T u = T(1) / (x + T(1.25));
-    T p = T(3.67733812f);
-    p = p * u - T(10.4634695f);
-    p = p * u + T(11.5077286f);
-    p = p * u - T(5.13454247f);
-    p = p * u + T(4.66789529e-2f);
-    p = p * u - T(8.11240003e-2f);
-    p = p * u + T(6.10276878e-1f);
-    p = p * u + T(7.04712272e-1f);
-    p = p * u + T(5.64200461e-1f);
+HOST_DEVICE float scaled_erfc(float x) {
+    const float u = 1.0f / (x + 1.25f);
+    float p = 3.67733812f;
+    p = p * u - 10.4634695f;
+    p = p * u + 11.5077286f;
+    p = p * u - 5.13454247f;
+    p = p * u + 4.66789529e-2f;
+    p = p * u - 8.11240003e-2f;
+    p = p * u + 6.10276878e-1f;
+    p = p * u + 7.04712272e-1f;
+    p = p * u + 5.64200461e-1f;
     return p * u;
 }
 
 HOST_DEVICE float erf(float x) {
     const float size = bits_as<float>(magnitude_bits(x)), z = size > 5.0f ? 5.0f : size;  // erf(5) rounds to 1
-    const float far = 1.0f - scaled_erfc(z) * exp(Ordinary(-z * z)), y = z < 0.75f ? erf_near_0(z) : far;
+    const float far = 1.0f - scaled_erfc(z) * exp(Ordinary(-z * z)), y = z < 0.75f ? erf_bend(z * z) * z + z : far;
     return bits_as<float>(bits_as<int32_t>(y) | (bits_as<int32_t>(x) & INT32_MIN));
 }
 
-// In float, the rounding of x^2 and of the polynomials would be 4 ULP: they are doubles.
-HOST_DEVICE float erfc_of(double x) {
-    const double size = x < 0.0 ? -x : x, z = size > 10.1 ? 10.1 : size;  // erfc(10.1) rounds to 0
-    const double square = z * z;
-    const float shifted = ROUNDING - float(square) * 1.44269504f, n = shifted - ROUNDING;
-    const Exponential e = exponential(float(n * -0.69314718055994531 - square), shifted);
-    const int32_t half = e.n >> 1;  // 2^n in two factors, as in exp
-    const float g = float(scaled_erfc(z));
-    const float y = (g * e.rest + g) * power_of_two(half) * power_of_two(e.n - half);
-    return z < 0.75 ? float(1.0 - erf_near_0(x)) : x < 0.0 ? 2.0f - y : y;
+// x without the last 12 of its 24 bits: the product of two such numbers is exact
+HOST_DEVICE float high_part(float x) { return bits_as<float>(bits_as<int32_t>(x) & ~0xFFF); }
+
+// erfc(z + lost) = 2^n tail. erfc(z) (1 + 9/8 z) e^(z^2) is first + t p(t), t = (z - 2.9375) / (z + 2.9375), to 2^-29
+// (after Shepherd and Laframboise, Math. Comp. 36, 1981). Near 0, with 9/8, it hardly changes with t. What the square of
+// z, the divisor and the quotient lose comes last.
+struct Tail {
+    int32_t n;
+    float tail;
+};
+HOST_DEVICE Tail tail_of(float z, float lost) {
+    const float high = high_part(z), low = (z - high) + lost, square = high * high;
+    const float shifted = ROUNDING - z * z * 1.44269504f, n = shifted - ROUNDING;
+    const Exponential e = exponential((-square - n * LN2_HIGH) - (n * LN2_LOW + low * (high + z)), shifted);
+
+    const float divisor = z * 1.125f + 1.0f, above = z + 2.9375f, inverse = 1.0f / (above * divisor),
+                share = inverse * above;
+    const float t = (z - 2.9375f) * (inverse * divisor), first = 0.785444379f;
+    float p = -0.000130338376f;
+    p = p * t - 0.000324850087f;
+    p = p * t + 0.000975714356f;
+    p = p * t + 0.000980691751f;
+    p = p * t - 0.0101718716f;
+    p = p * t + 0.0269039832f;
+    p = p * t - 0.0368966125f;
+    p = p * t + 0.0104514016f;
+    p = p * t + 0.0781040341f;
+    p = p * t - 0.220685929f;
+    const float sum = p * t + first, quotient = high_part(sum * share), divisor_high = high_part(divisor);
+    const float unused = (high * 1.125f - (divisor_high - 1.0f)) + low * 1.125f;
+    const float remains = (sum - quotient * divisor_high) - (quotient * unused - (p * t + (first - sum)));
+    const float more = remains * share;
+    return {e.n, ((quotient + more) * e.rest + more) + quotient};
 }
-HOST_DEVICE float erfc(float x) { return erfc_of(double(x)); }
+HOST_DEVICE float erfc_of(float x, float lost) {
+    const float size = bits_as<float>(magnitude_bits(x)), z = size > 10.1f ? 10.1f : size;  // erfc(10.1) rounds to 0
+    const Tail at = tail_of(z, x < 0.0f ? -lost : lost);
+    const int32_t half = at.n >> 1;  // 2^n in two factors, as in exp
+    const float y = at.tail * power_of_two(half) * power_of_two(at.n - half);
+    return x < 0.0f ? 2.0f - y : y;
+}
+const float LARGEST_TAIL = 9.0f;  // erfc of it is a normal number
+HOST_DEVICE float erfc(Ordinary x) {
+    const Tail at = tail_of(bits_as<float>(magnitude_bits(x.value)), 0.0f);
+    const float y = at.tail * power_of_two(at.n);
+    return x.value < 0.0f ? 2.0f - y : y;
+}
+HOST_DEVICE float erfc(float x) { return erfc_of(x, 0.0f); }
 
 // ---- The normal distribution -------------------------------------------------------------------------------------
 

@@ -46,12 +46,14 @@ HOST_DEVICE double angle_of(double y, double x) {
 struct LogParts {
     float e, m, bend;
 };
-HOST_DEVICE LogParts log_parts(float x) {
-    const float z = x < SMALLEST_NORMAL ? x * 8388608.0f : x;
-    const int32_t bits = bits_as<int32_t>(z) - SQRT_HALF;
-    const float e = float(bits >> 23) + (x < SMALLEST_NORMAL ? -23.0f : 0.0f);
+HOST_DEVICE LogParts log_parts(Ordinary x) {
+    const int32_t bits = bits_as<int32_t>(x.value) - SQRT_HALF;
     const float m = bits_as<float>((bits & MANTISSA) + SQRT_HALF) - 1.0f;
-    return {e, m, log_rest(m) - 0.5f * (m * m)};
+    return {float(bits >> 23), m, log_rest(m) - 0.5f * (m * m)};
+}
+HOST_DEVICE LogParts log_parts(float x) {
+    const LogParts parts = log_parts(Ordinary(x < SMALLEST_NORMAL ? x * 8388608.0f : x));
+    return {parts.e + (x < SMALLEST_NORMAL ? -23.0f : 0.0f), parts.m, parts.bend};
 }
 
 #ifdef __CUDA_ARCH__
@@ -91,21 +93,23 @@ HOST_DEVICE float logarithm(float x, float y) {
     return x < INFINITY ? y : x;
 }
 
-HOST_DEVICE float log2(float x) {
-    const LogParts parts = log_parts(x);
+HOST_DEVICE float log2_of_parts(LogParts parts) {
     const float rest = parts.bend + (parts.m + parts.bend) * 0.442695041f;  // 1 / ln 2 is 1.44...
-    return logarithm(x, (parts.m + rest) + parts.e);
+    return (parts.m + rest) + parts.e;
 }
+HOST_DEVICE float log2(Ordinary x) { return log2_of_parts(log_parts(x)); }
+HOST_DEVICE float log2(float x) { return logarithm(x, log2_of_parts(log_parts(x))); }
 // e log10(2) + (m + bend) log10(e). Where the factors have a high part of few bits its product is exact, and so is what
 // the sum of both loses: powers of ten are exact.
-HOST_DEVICE float log10(float x) {
-    const LogParts parts = log_parts(x);
+HOST_DEVICE float log10_of_parts(LogParts parts) {
     const float two_high = 0.301025391f, two_low = 4.60503900e-6f, e_high = 0.434326172f, e_low = -3.16900434e-5f;
-    const float high = bits_as<float>(bits_as<int32_t>(parts.m) & ~0xFFF), exponent = parts.e * two_high;
+    const float high = high_part(parts.m), exponent = parts.e * two_high;
     const float mantissa = high * e_high, sum = exponent + mantissa, lost = (exponent - sum) + mantissa;
     const float rest = parts.bend * (e_high + e_low) + (parts.m * e_low + (parts.m - high) * e_high);
-    return logarithm(x, sum + (lost + (rest + parts.e * two_low)));
+    return sum + (lost + (rest + parts.e * two_low));
 }
+HOST_DEVICE float log10(Ordinary x) { return log10_of_parts(log_parts(x)); }
+HOST_DEVICE float log10(float x) { return logarithm(x, log10_of_parts(log_parts(x))); }
 
 // (e^x - e^-x) / 2, near 0 by its series; from 90 on it is infinite
 HOST_DEVICE float sinh(float x) {
@@ -152,8 +156,14 @@ HOST_DEVICE float atanh(float x) {
 // best of its degree by Lawson's weights, with a relative error of 2^-29; what r and the sum lose is added last.
 HOST_DEVICE float tan(Ordinary angle) {
     const float x = angle.value, shifted = x * 0.636619772f + ROUNDING, n = shifted - ROUNDING;
+#ifdef HAS_FUSED
+    const float high = fmaf(-n, 1.57079625f, x), second = n * 7.54978942e-8f, sum = high - second;  // as sine_of_turned
+    const float small = ((high - sum) - second) - (fmaf(n, 7.54978942e-8f, -second) + n * 5.39030286e-15f);
+    const float r = sum + small, lost = (sum - r) + small;
+#else
     const double exact = (double(x) - n * (0.5 * PI_HIGH)) - n * (0.5 * PI_LOW);
     const float r = float(exact), lost = float(exact - r);
+#endif
     const float s = r * r;
     float p = 4.3793451e-3f;
     p = p * s + 8.3468607e-5f;
@@ -170,8 +180,11 @@ HOST_DEVICE float tan(float x) { return is_within(x, LARGEST_ANGLE) ? tan(Ordina
 
 // Of |x| up to 1/2 asin(|x|), beyond asin(sqrt((1 - |x|) / 2)) = (pi / 2 - asin(|x|)) / 2. asin(t) is t + t^3 p(t^2), p
 // the best of its degree by Lawson's weights, with a relative error of 2^-31.
-HOST_DEVICE double half_arc(float x) {
-    const float size = size_of(x), square = size > 0.5f ? 0.5f - 0.5f * size : size * size;
+struct Arc {
+    float t, bend;
+};
+HOST_DEVICE Arc half_arc(float size) {
+    const float square = size > 0.5f ? 0.5f - 0.5f * size : size * size;
     const float root = ::sqrtf(square), t = size > 0.5f ? root : size;
     float p = 3.746906745e-2f;
     p = p * square + 1.447584327e-2f;
@@ -179,16 +192,25 @@ HOST_DEVICE double half_arc(float x) {
     p = p * square + 4.451856361e-2f;
     p = p * square + 7.500493276e-2f;
     p = p * square + 1.666666027e-1f;
-    return double(p * (square * t)) + double(t);
+    return {t, p * (square * t)};
+}
+// pi / 2 - t - bend; what the first difference loses is added last
+HOST_DEVICE float right_angle_less(float t, float bend) {
+    const float half_pi = 1.57079637f, half_pi_low = -4.37113883e-8f, y = half_pi - t;
+    return y + (((half_pi - y) - t) - (bend - half_pi_low));
 }
 HOST_DEVICE float asin(float x) {
-    const double arc = half_arc(x), size = size_of(x);
-    return with_sign_of(x, size > 0.5 ? HALF_PI - 2.0 * arc : arc);
+    const float size = size_of(x);
+    const Arc arc = half_arc(size);
+    const float y = size > 0.5f ? right_angle_less(arc.t + arc.t, arc.bend + arc.bend) : arc.t + arc.bend;
+    return bits_as<float>(magnitude_bits(y) | (bits_as<int32_t>(x) & INT32_MIN));
 }
 HOST_DEVICE float acos(float x) {
-    const double arc = half_arc(x), z = x, twice = 2.0 * arc;
-    const double y = z > 0.5 ? twice : HALF_PI - with_sign_of(x, arc);
-    return float(z < -0.5 ? 2.0 * HALF_PI - twice : y);
+    const Arc arc = half_arc(size_of(x));
+    const bool turned = (x >= -0.5f) & (x < 0.0f);
+    const float rest = right_angle_less(turned ? -arc.t : arc.t, turned ? -arc.bend : arc.bend);
+    const float y = x < -0.5f ? rest + rest : rest;
+    return x > 0.5f ? 2.0f * (arc.t + arc.bend) : y;
 }
 
 // Of |x| up to 1, or of 1 / |x|, t + t^3 p(t^2), p the best of its degree by Lawson's weights, to 2^-28.

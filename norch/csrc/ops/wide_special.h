@@ -30,51 +30,92 @@ HOST_DEVICE double inverse_erf(double x, double rest) {
     return x * (w < 5.0 ? near : v < 4.0 ? middle : far);
 }
 
-// The same in float, of w - 1 or sqrt(w) - 3: 1 - x^2 of a float is at least 2^-24. What the last sum loses comes last.
+// The same in float, of t = w - 1 or sqrt(w) - 3: 1 - x^2 of a float is at least 2^-24. The last sum's error is added.
+HOST_DEVICE float minus_log_rest(float size) {
+    const float rest = 1.0f - size;
+    const LogParts log = log_parts(Ordinary(rest + rest * size));
+    return -(log.m + (log.bend + log.e * LN2_LOW) + (log.e * LN2_HIGH + 1.0f));
+}
+HOST_DEVICE float erfinv_of(float size, float first, float bend) {
+    const float sum = first + bend;
+    return sum * size + ((first - sum) + bend) * size;
+}
+HOST_DEVICE float erfinv_near(float t) {
+    float p = -8.79165629e-9f;
+    p = p * t + 1.4191545e-7f;
+    p = p * t - 5.24684197e-7f;
+    p = p * t - 4.40170197e-6f;
+    p = p * t + 3.82292383e-5f;
+    p = p * t + 1.00281359e-4f;
+    p = p * t - 2.37644324e-3f;
+    p = p * t + 4.25064284e-3f;
+    p = p * t + 2.47832894e-1f;
+    return p * t;
+}
+const float LARGEST_NEAR_ERF = 0.996f;  // of which w is below 5
+HOST_DEVICE float erfinv(Ordinary x) {
+    const float size = size_of(x.value), y = erfinv_of(size, 1.12737441f, erfinv_near(minus_log_rest(size)));
+    return bits_as<float>(magnitude_bits(y) | (bits_as<int32_t>(x.value) & INT32_MIN));
+}
 HOST_DEVICE float erfinv(float x) {
-    const float size = size_of(x), rest = 1.0f - size;
-    const LogParts log = log_parts(rest + rest * size);
-    const float t = -(log.m + (log.bend + log.e * LN2_LOW) + (log.e * LN2_HIGH + 1.0f)), w = t + 1.0f;
+    const float size = size_of(x), t = minus_log_rest(size), w = t + 1.0f;
     const float v = ::sqrtf(w > 0.0f ? w : 0.0f) - 3.0f;
-    float near = -8.79165629e-9f, far = 1.15870665e-4f;
-    near = near * t + 1.4191545e-7f, far = far * v - 3.09867522e-4f;
-    near = near * t - 5.24684197e-7f, far = far * v - 5.68491305e-5f;
-    near = near * t - 4.40170197e-6f, far = far * v + 1.48540933e-3f;
-    near = near * t + 3.82292383e-5f, far = far * v - 3.59744322e-3f;
-    near = near * t + 1.00281359e-4f, far = far * v + 5.68686612e-3f;
-    near = near * t - 2.37644324e-3f, far = far * v - 7.63727073e-3f;
-    near = near * t + 4.25064284e-3f, far = far * v + 9.44529846e-3f;
-    near = near * t + 2.47832894e-1f, far = far * v + 1.00167501f;
+    float far = 1.15870665e-4f;
+    far = far * v - 3.09867522e-4f;
+    far = far * v - 5.68491305e-5f;
+    far = far * v + 1.48540933e-3f;
+    far = far * v - 3.59744322e-3f;
+    far = far * v + 5.68686612e-3f;
+    far = far * v - 7.63727073e-3f;
+    far = far * v + 9.44529846e-3f;
+    far = far * v + 1.00167501f;
     const bool is_near = w < 5.0f;
-    const float first = is_near ? 1.12737441f : 2.83297682f, bend = is_near ? near * t : far * v, sum = first + bend;
-    const float y = sum * size + ((first - sum) + bend) * size;
+    const float y = erfinv_of(size, is_near ? 1.12737441f : 2.83297682f, is_near ? erfinv_near(t) : far * v);
     return with_sign_of(x, size < 1.0f ? y : size == 1.0f ? INFINITY : NAN);
 }
 
-// The same of a double, by a step of Halley's: near 0 on erf, elsewhere on erfc
-HOST_DEVICE double erfinv(double x) {
+// Of a double the same polynomial in w - 1.5 of more terms; from where w is 5 on, a step of Halley's on erfc.
 #ifdef __CUDA_ARCH__
-    return ::erfinv(x);
+HOST_DEVICE double erfinv(double x) { return ::erfinv(x); }
 #else
-    const double size = ::fabs(x), rest = 1.0 - size, y = inverse_erf(size, rest + rest * size);
-    const double off = size < 0.7 ? (y - size) + erf_bend(y * y) * y : rest - erfc(y);
-    const double step = off * (0.88622692545275801365 * exp(y * y)), root = y - (step - y * (step * step));
-    return ::copysign(size < 1.0 ? root : size == 1.0 ? double(INFINITY) : double(NAN), x);
-#endif
+const double LARGEST_NEAR_ERF_OF_DOUBLE = 0.996;
+HOST_DEVICE double erfinv(OrdinaryDouble x) {
+    const double size = ::fabs(x.value), rest = 1.0 - size;
+    const double t = -log(OrdinaryDouble(rest + rest * size)) - 1.5, first = 1.2520638405834421;
+    const double bend =
+        polynomial({0.2503624453424527,      0.0008797647126619795,  -0.0020923279303845846, 0.00017766931513872998,
+                    2.3288167926913587e-05,  -5.372773978152827e-06, -6.50754281977059e-08,  1.1770358616471207e-07,
+                    -7.232325257217602e-09,  -2.019743447604101e-09, 3.02739740635054e-10,   2.2780429550060302e-11,
+                    -8.328385534797334e-12,  8.851480667706361e-14,  1.8076831495629764e-13, -1.5950591548361255e-14,
+                    -2.7150750388191368e-15, 6.381039950334453e-16,  -3.504833937386956e-17, -1.8587031770162838e-18,
+                    2.0993851306268176e-19},
+                   t) *
+        t;
+    const double sum = first + bend;
+    return ::copysign(sum * size + ((first - sum) + bend) * size, x.value);
 }
+HOST_DEVICE double erfinv(double x) {
+    const double size = ::fabs(x), rest = 1.0 - size, y = inverse_erf(size, rest + rest * size);
+    const double step = (rest - erfc(y)) * (0.88622692545275801365 * exp(y * y)), root = y - (step - y * (step * step));
+    const double far = ::copysign(size < 1.0 ? root : size == 1.0 ? double(INFINITY) : double(NAN), x);
+    return size <= LARGEST_NEAR_ERF_OF_DOUBLE ? erfinv(OrdinaryDouble(x)) : far;
+}
+#endif
 
 // e^(x^2) erfc(x), which exists where erfc is 0
 HOST_DEVICE float erfcx(float x) {
-    const double given = x, size = size_of(x), bounded = size > 9.5 ? 9.5 : size, s = bounded * bounded;
-    const double z = between(size, 0.75, 1e60), t = (z - 3.0) / (z + 3.0);
-    const double far = (erfc_bend(t) * t + ERFC_AT_3) / (1.0 + 2.0 * z);
-    const double grown = wide_exp2(s * (1.0 / LN2)), near = grown * (1.0 - (erf_bend(s) * given + given));
-    const double y = size < 0.75 ? near : x < 0.0f ? 2.0 * grown - far : far;
+    const double size = size_of(x), bounded = size > 9.5 ? 9.5 : size, z = size > 1e60 ? 1e60 : size;
+    const double t = (z - 3.0) / (z + 3.0), far = (erfc_bend(t) * t + ERFC_AT_3) / (1.0 + 1.125 * z);
+    const double y = x < 0.0f ? 2.0 * wide_exp2(bounded * bounded * (1.0 / LN2)) - far : far;
     return x == x ? float(y) : x;
 }
 
 HOST_DEVICE double ndtr(double x) { return normal(x).below; }
-HOST_DEVICE float ndtr(float x) { return 0.5f * erfc_of(-0.70710678118654752440 * double(x)); }
+HOST_DEVICE float ndtr(float x) {
+    const double exact = -0.70710678118654752440 * double(x);
+    const float z = float(exact);
+    return 0.5f * erfc_of(z, size_of(x) < 100.0f ? float(exact - z) : 0.0f);
+}
 HOST_DEVICE float ndtri(float p) {
     const double q = p, y = 1.41421356237309504880 * inverse_erf(q + q - 1.0, 4.0 * q * (1.0 - q));
     const float inside = (p > 0.0f) & (p < 1.0f) ? float(y) : NAN;

@@ -38,23 +38,35 @@ ORDINARY(bessel_y1, formula::magnitude_bits(x), formula::magnitude_bits(formula:
 ORDINARY(spherical_bessel_j0, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_PHASE))
 ORDINARY(airy_ai, formula::bits_as<uint32_t>(x), formula::magnitude_bits(formula::LARGEST_AIRY))
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
+ORDINARY(log2, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
+ORDINARY(log10, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
+ORDINARY(erfc, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_TAIL))
+ORDINARY(erfinv, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_NEAR_ERF))
 #undef ORDINARY
 
-// Of doubles, those of an angle that is not huge.
+// The same of a double: those that fit(x).
 template <class Row>
-struct OfAngle : std::false_type {};
-struct sin_row;
-template <>
-struct OfAngle<sin_row> : std::true_type {};
-struct cos_row;
-template <>
-struct OfAngle<cos_row> : std::true_type {};
-struct tan_row;
-template <>
-struct OfAngle<tan_row> : std::true_type {};
-struct sinc_row;
-template <>
-struct OfAngle<sinc_row> : std::true_type {};
+struct OrdinaryDoubles {
+    static constexpr bool exist = false;
+};
+#define ORDINARY_DOUBLE(name, condition)                                                 \
+    struct name##_row;                                                                   \
+    template <>                                                                          \
+    struct OrdinaryDoubles<name##_row> {                                                 \
+        static constexpr bool exist = true;                                              \
+        static bool fit(double x) { return condition; }                                  \
+    };
+ORDINARY_DOUBLE(sin, formula::is_ordinary_angle(x))
+ORDINARY_DOUBLE(cos, formula::is_ordinary_angle(x))
+ORDINARY_DOUBLE(tan, formula::is_ordinary_angle(x))
+ORDINARY_DOUBLE(sinc, formula::is_ordinary_angle(x))
+ORDINARY_DOUBLE(exp, ::fabs(x) <= formula::LARGEST_WIDE_EXPONENT)
+ORDINARY_DOUBLE(sigmoid, ::fabs(x) <= formula::LARGEST_WIDE_EXPONENT)
+ORDINARY_DOUBLE(log, formula::is_positive_normal(x))
+ORDINARY_DOUBLE(log2, formula::is_positive_normal(x))
+ORDINARY_DOUBLE(log10, formula::is_positive_normal(x))
+ORDINARY_DOUBLE(erfinv, ::fabs(x) <= formula::LARGEST_NEAR_ERF_OF_DOUBLE)
+#undef ORDINARY_DOUBLE
 
 // The same of two operands: those that fit(x, y).
 template <class Row, class T>
@@ -162,9 +174,9 @@ void compute_block(const T* x, T* results) {
             return;
         }
     }
-    if constexpr (OfAngle<Row>::value && std::is_same<T, double>::value) {
+    if constexpr (OrdinaryDoubles<Row>::exist && std::is_same<T, double>::value) {
         int64_t all = 1;
-        for (int i = 0; i < SIZE; i++) all &= int64_t(formula::is_ordinary_angle(x[i]));
+        for (int i = 0; i < SIZE; i++) all &= int64_t(OrdinaryDoubles<Row>::fit(x[i]));
         if (all) {
             INDEPENDENT for (int i = 0; i < SIZE; i++) results[i] = Row::formula_of(formula::OrdinaryDouble(x[i]));
             return;
