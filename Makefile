@@ -47,8 +47,9 @@ $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
 # FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor, and
-# without integers. For ThreadSanitizer, too, one copy for any processor: threads share the same memory in all of them.
-ONE_COPY := $(or $(FIRST),$(filter thread,$(SANITIZE)))
+# without integers. Sanitizers watch one copy, too: AddressSanitizer that for the processor it is compiled on,
+# ThreadSanitizer that for any, because threads share the same memory in all of them.
+ONE_COPY := $(or $(FIRST),$(SANITIZE))
 KIND    := $(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
 PLAIN   := build/$(if $(FIRST),first,cpu$(KIND))
 BUILD   := $(if $(filter 0,$(CUDA)),$(PLAIN),build/$(if $(filter emu,$(CUDA)),cuda-emu,cuda)$(KIND))
@@ -86,7 +87,9 @@ SOURCES := $(sort $(wildcard norch/csrc/*.cpp norch/csrc/*/*.cpp))
 # (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
 # The copy for AVX-512 leaves integers to the one for AVX2. A short loop that crosses a line of 64 bytes takes twice as
 # long on some processors: loops begin at multiples of 32.
-ISAS := baseline$(if $(ONE_COPY),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
+X86  := $(findstring x86_64,$(shell $(CXX) -dumpmachine))
+ISAS := baseline$(if $(ONE_COPY),,$(if $(X86), avx2 avx512))
+ISA_FLAGS_baseline := $(if $(and $(X86),$(filter address,$(SANITIZE))),-march=native)
 ISA_FLAGS_avx2   := -mavx2 -mfma -mf16c -falign-loops=32
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -DNORCH_REALS_ONLY -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl \
                     -mprefer-vector-width=512

@@ -180,12 +180,17 @@ def line(result: dict[str, Any], peers: list[str]) -> str:
     return f"{result['row']:{WIDTH}} {ours:>8} {cells} {asked[0]:>5} {asked[1]:>5} {result['met']}".rstrip()
 
 
-def processor() -> str:
+def of_processor(field: str) -> str:
+    """What Linux says of the processor, such as its "model name"; empty elsewhere."""
     try:
-        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        found = re.search(rf"^{field}\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
         found = None
-    return found.group(1) if found else platform.processor() or platform.machine()
+    return found.group(1) if found else ""
+
+
+def processor() -> str:
+    return of_processor("model name") or platform.processor() or platform.machine()
 
 
 def load() -> str:

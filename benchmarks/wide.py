@@ -6,7 +6,7 @@
 
 Ratios are torch's time over norch's (above 1: norch is faster), of medians over rounds in which the two take turns. It
 prints geometric means by family and by column, the twenty worst rows, and the rows that lost a fifth or more against
-the recorded table, wide.json; `--record` writes the rows that were measured there. Times are as in run.py.
+those recorded on such a processor, in wide_records/; `--record` writes what was measured there. Times are as in run.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import platform
 import re
 import statistics
 import timeit
@@ -21,9 +22,9 @@ import warnings
 from pathlib import Path
 from typing import Any, Iterable
 
-from run import Budget, duration, load, measure, prepared, processor, run_apart
+from run import Budget, duration, load, measure, of_processor, prepared, processor, run_apart
 
-RECORD = Path(__file__).with_suffix(".json")
+RECORDS = Path(__file__).parent / "wide_records"  # a file for each kind of processor: torch has other kernels on each
 LOST = 0.8  # of a recorded ratio: below that a row is named
 WORST = 20
 # What a second thread is to gain: 1.8 where arithmetic is the limit, as in these rows, and 1.3 where memory is.
@@ -127,6 +128,12 @@ def ratio(seconds: dict[str, float]) -> float:
 # ---- The record ------------------------------------------------------------------------------------------------------
 
 
+def record_of_this_processor() -> str:
+    """Such as wide_records/AuthenticAMD-25-17.json: vendor, family and model."""
+    kind = [of_processor(field) for field in ("vendor_id", "cpu family", "model")]
+    return str(RECORDS / f"{'-'.join(kind) if all(kind) else platform.machine()}.json")
+
+
 def read(path: str) -> dict[str, dict[str, float]]:
     """Ratios by row and column."""
     return json.loads(Path(path).read_text()) if path and Path(path).exists() else {}
@@ -182,7 +189,7 @@ def main() -> None:
     parser.add_argument("--json", default="", metavar="PATH", help="write times in seconds there")
     parser.add_argument("--picture", default="", metavar="PATH", help="draw a heat map there: .svg or .png")
     parser.add_argument("--record", action="store_true", help="keep the ratios as the record")
-    parser.add_argument("--record-file", default=str(RECORD), metavar="PATH", help="in place of wide.json")
+    parser.add_argument("--record-file", default=record_of_this_processor(), metavar="PATH")
     parser.add_argument("--scaling", action="store_true", help="norch's two threads over its one, and torch's")
     parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # one of run_apart's
     arguments = parser.parse_args()

@@ -88,7 +88,14 @@ def test_a_record_keeps_the_rows_that_were_not_measured(wide, tmp_path):
     assert wide.wide.read(path) == {"joins cat": {"8x8": 1.5, "100x100": 2.0}, "joins stack": {"8x8": 3.0}}
 
 
-def test_the_record_names_rows_that_exist(wide):
+def test_a_record_is_of_one_kind_of_processor(wide, monkeypatch):
+    fields = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": "207"}
+    monkeypatch.setattr(wide.wide, "of_processor", fields.get)
+    assert Path(wide.wide.record_of_this_processor()).name == "GenuineIntel-6-207.json"
+
+
+@pytest.mark.parametrize("path", sorted((BENCHMARKS / "wide_records").iterdir()), ids=lambda path: path.stem)
+def test_the_records_name_rows_that_exist(wide, path):
     places = {(row.line, column) for row in wide.wide_rows.ROWS for column in (row.column, f"{row.column}, 2 threads")}
-    recorded = json.loads((BENCHMARKS / "wide.json").read_text())
+    recorded = json.loads(path.read_text())
     assert {(line, column) for line, columns in recorded.items() for column in columns} - places == set()
