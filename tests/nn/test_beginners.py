@@ -105,6 +105,7 @@ MISTAKES = [
     (lambda: distributions.Categorical(X).sample(3), TypeError, r"shape is 3, expected a tuple such as \(3,\)"),
     (lambda: distributions.TransformedDistribution(None, None), ValueError, "list of Transforms, got None"),
     (lambda: nn.functional.pad(X, 1), TypeError, "pad: expected a sequence of integers, got 1"),
+    (lambda: nn.functional.one_hot(X.long(), "3"), TypeError, "one_hot: num_classes: expected integers, got"),
     (lambda: nn.functional.pad(X, ""), TypeError, "pad: expected a sequence of integers, got ''"),
     (lambda: nn.ConvTranspose1d(4, 1, 3)(X, output_size=5), TypeError, "output_size: expected a sequence of integers"),
     (lambda: X.max(axis=0, other=X), TypeError, "max: expected a dimension or another tensor, got both"),
