@@ -26,6 +26,14 @@ def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     return found
 
 
+def sizes_in(given: Any, name: str) -> list[int]:
+    """The integers of a list, or of another sequence but a text; no lone number."""
+    is_listed = hasattr(given, "__len__") and hasattr(given, "__getitem__")
+    if not is_listed or isinstance(given, (str, bytes, bytearray, dict)):
+        raise TypeError(f"{name}: expected a sequence of integers, got {shown(given)}")
+    return sizes_of((list(given),), name)
+
+
 def is_size(value: object) -> bool:
     """Whether a lone argument of `Tensor` or `FloatTensor` is a size, as in PyTorch: a Size, or an integer, no bool."""
     kind = type(value)

@@ -56,9 +56,15 @@ def walk(
     of every other tensor of the graph that is still alive. If `given`, the ids of gradients that are in use elsewhere,
     is not None, these tensors accumulate their `.grad`. `turns` are the leaves to finish early.
     """
-    if mode.rehearses and given is not None:
-        raise RuntimeError("a backward in it, as of a checkpoint, accumulates gradients by itself")
+    if given is not None:
+        refuse_rehearsal()
     return within(_MODES[create_graph], _walk, (starts, retain_graph, create_graph, wanted, given, turns), {})
+
+
+def refuse_rehearsal() -> None:
+    """Raise RuntimeError in a walk that a program records before its gradients are known."""
+    if mode.rehearses:
+        raise RuntimeError("a backward in it, as of a checkpoint, accumulates gradients by itself")
 
 
 def _walk(

@@ -92,7 +92,8 @@ class TransformedDistribution(Distribution):
     """
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
-        self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        listed: Any = [transforms] if isinstance(transforms, (Transform, type(None))) else transforms
+        self.transforms: list[Transform] = list(listed)
         if not all(isinstance(transform, Transform) for transform in self.transforms):
             raise ValueError(f"transforms must be a Transform or a list of Transforms, got {shown(transforms)}")
         base = base_distribution

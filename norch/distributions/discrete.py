@@ -11,10 +11,11 @@ from ..functions.promotion import finfo
 from ..functions.random import rand
 from ..functions.random_counts import binomial, poisson
 from ..nn.functional import binary_cross_entropy_with_logits, one_hot
+from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import int64
 from . import constraints
-from .distribution import Distribution, ExponentialFamily
+from .distribution import Distribution, ExponentialFamily, sizes_of
 from .gamma import Gamma
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, smallest_step, softplus
 
@@ -240,7 +241,7 @@ class Categorical(_ByProbability):
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         name, given = _one_given(probs, logits)
-        if given.ndim < 1:
+        if check_tensor(given, type(self).__name__).ndim < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         if probs is not None:
             self.probs = probs / probs.sum(-1, keepdim=True)
@@ -267,7 +268,7 @@ class Categorical(_ByProbability):
         return self.probs.argmax(-1)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        shape = tuple(sample_shape)
+        shape = sizes_of(sample_shape)
         count = 1
         for size in shape:
             count *= size
@@ -385,7 +386,7 @@ class Multinomial(_OfClasses):
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = self._categorical.sample((self.total_count, *sample_shape))
+        drawn = self._categorical.sample((self.total_count, *sizes_of(sample_shape)))
         return one_hot(drawn, self._event_shape[0]).sum(0).to(self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:

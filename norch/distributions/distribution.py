@@ -14,6 +14,13 @@ from ..types import Size, shown
 from . import constraints
 
 
+def sizes_of(sample_shape: Sequence[int]) -> tuple[int, ...]:
+    """The sizes of a `sample_shape`, which are no number."""
+    if isinstance(sample_shape, int):
+        raise TypeError(f"sample: the shape is {sample_shape}, expected a tuple such as ({sample_shape},)")
+    return tuple(sample_shape)
+
+
 class Distribution:
     """Base class: random numbers of shape `batch_shape + event_shape`, their densities and moments.
 
@@ -170,7 +177,7 @@ class Distribution:
         return object.__new__(type(self)) if _instance is None else _instance
 
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
-        return Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
+        return Size(sizes_of(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
     def _check_value(self, value: Any) -> None:
         """Check a value unless `validate_args` is False."""

@@ -45,17 +45,18 @@ class GradientMethods:
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool, got {shown(value)}")
         node = self._edge and operation.asked(self)._edge
+        if node is not None and value:
+            return
         if node is not None and not node.is_leaf:
-            if value:
-                return
             raise RuntimeError(
                 "requires_grad can be turned off on leaf tensors only; detach() gives a tensor without graph"
             )
         if value and not self.dtype.is_floating_point:
             raise RuntimeError(f"only tensors of a floating dtype can require gradients, got {self.dtype}")
         if value:
+            behind = operation.asked(self)
             self._leaf = self._leaf or AccumulateGrad(self)
-            self._edge = self._leaf
+            self._edge = behind._edge = self._leaf
         else:
             self._leave_graph()
         if type(self) is not operation.Tensor:  # a Parameter

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .. import _C
-from ..arguments import packed, sizes_of
+from ..arguments import packed, sizes_in, sizes_of
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import become, check_writable, rebase
 from ..operation import check_tensor, mode
@@ -149,7 +149,7 @@ class InPlaceViewMethods:
         self.data = elements
         _C.lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not use these
         if size is not None:
-            shape = sizes_of((list(size),), "set_")
+            shape = sizes_in(size, "set_")
             strides = _strides_of(shape) if stride is None else list(stride)
             become(self, *strided_view(self, shape, strides, storage_offset))
         return self

@@ -193,8 +193,11 @@ class ReductionMethods:
         >>> x.max(1).indices
         tensor([1, 0])
         """
-        other = dim if isinstance(dim, operation.Tensor) else other
+        if isinstance(dim, operation.Tensor):
+            dim, other = None, dim
         if other is not None:
+            if dim is not None or axis is not None:
+                raise TypeError("max: expected a dimension or another tensor, got both")
             return self.maximum(other)
         return _extremum("max", self, dim, axis, keepdim if keepdims is False else keepdims, f.MaxBackward)
 
@@ -226,8 +229,11 @@ class ReductionMethods:
         >>> x.min(), x.min(axis=1)
         (tensor(1), tensor([1, 3]))
         """
-        other = dim if isinstance(dim, operation.Tensor) else other
+        if isinstance(dim, operation.Tensor):
+            dim, other = None, dim
         if other is not None:
+            if dim is not None or axis is not None:
+                raise TypeError("min: expected a dimension or another tensor, got both")
             return self.minimum(other)
         return _extremum("min", self, dim, axis, keepdim if keepdims is False else keepdims, f.MinBackward)
 

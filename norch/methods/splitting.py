@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _C, operation
 from .._C import addresses, lib, raise_error
-from ..arguments import axis_of, flags, one_size, sizes_of
+from ..arguments import axis_of, flags, one_size, sizes_in, sizes_of
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, wrap_views
 from ..operation import mode
@@ -106,7 +106,7 @@ class SplittingMethods:
             return _parts(self, dim, one_size(given, "tensor_split"), IN_SECTIONS, "tensor_split")
         if not self.ndim:
             raise RuntimeError("tensor_split: expected at least one dimension, got a tensor of none")
-        inner, axis = sizes_of((list(given),), "tensor_split"), axis_of(self, dim, "tensor_split")
+        inner, axis = sizes_in(given, "tensor_split"), axis_of(self, dim, "tensor_split")
         total = self.shape[axis]
         bounds = [0, *(slice(bound).indices(total)[1] for bound in inner), total]
         sizes = [end - start for start, end in zip(bounds, bounds[1:])]

@@ -12,6 +12,7 @@ from ..given import given
 from ..operation import assigning, at_once
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
+from ..types import shown
 from .parameter import Parameter, is_lazy
 
 
@@ -124,6 +125,9 @@ class ModuleState:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"load_state_dict was given {given(state_dict)}, expected a dict of tensors")
+        for key in state_dict:
+            if not isinstance(key, str):
+                raise TypeError(f"load_state_dict: the key {shown(key)} is {given(key)}, expected names of tensors")
         keys, problems = _IncompatibleKeys([], []), _Problems()
         metadata = getattr(state_dict, "_metadata", {})
         hooks = self._load_tree("", OrderedDict(state_dict), metadata, assign, keys, problems)

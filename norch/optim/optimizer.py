@@ -397,6 +397,9 @@ class Optimizer:
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
         state_dict = self._told("loading", dict(check_kind(state_dict, dict, "load_state_dict")))
+        missing = [key for key in ("state", "param_groups") if key not in state_dict]
+        if missing:
+            raise KeyError(f"{missing[0]}: the state of an optimizer is a dict with this key, given {[*state_dict]}")
         given = [len(group["params"]) for group in state_dict["param_groups"]]
         expected = [len(group["params"]) for group in self.param_groups]
         if given != expected:

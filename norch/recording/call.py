@@ -177,7 +177,7 @@ class Call:
                 node = x._edge
                 if x.is_leaf and gradient_of(x) is not None:
                     return "it returns a leaf that it made, with a gradient", None
-                alive = node is not None and not node.is_leaf and not node.freed
+                alive = node is not None and not node.is_leaf and (not node.freed or _goes_on(node))
                 if alive:
                     outcome.alive.append(len(outcome.nodes))
                 outcome.nodes.append("alive" if alive else "leaf" if node is not None and node.is_leaf else node)
@@ -319,6 +319,20 @@ def _like(x: Tensor) -> Tensor:
     return wrap(lib.empty_tensor(int64_array(shape), len(shape), struct.dtype, struct.device) or raise_error())
 
 
+def _goes_on(node: Any) -> bool:
+    """Whether a backward may go through a freed node once more: nothing behind it has forgotten anything."""
+    seen: set[int] = set()
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and id(node) not in seen:
+            if node.freed and not node.edges:
+                return False
+            seen.add(id(node))
+            waiting += node.edges
+    return True
+
+
 def _leaves_behind(tensors: list[Tensor]) -> list[Any] | str:
     """The nodes of the leaves that tensors were computed from, in one order; or why there is no backward to record."""
     seen: dict[int, Any] = {}
@@ -328,7 +342,7 @@ def _leaves_behind(tensors: list[Tensor]) -> list[Any] | str:
         if node is not None and id(node) not in seen:
             if node.hooks or node.around or node.calls_hook:  # recording a backward would call it once more
                 return "a hook is called in its backward"
-            if node.freed:
+            if node.freed and not node.edges:
                 return "its backward goes through a graph that was freed"
             seen[id(node)] = node
             waiting += node.edges

@@ -103,7 +103,7 @@ class Recorder:
         node = x._edge
         if argument is not x and node is not argument._edge and node is not None and node.is_leaf:
             pass_on(node, argument)
-            x._edge = argument._edge
+            x._edge, x._leaf = argument._edge, argument._leaf
         return argument
 
     def note_draw(self, generator: Any, state: Any) -> None:

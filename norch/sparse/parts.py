@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
 from .._C import ShapeError
-from ..arguments import axis_of, one_size, sizes_of
+from ..arguments import axis_of, one_size, sizes_in, sizes_of
 from ..autograd.derivatives.joining import cat
 from ..operation import check_kind, check_tensor
 from ..types import bfloat16, bool_, float16, float32, float64, int8, int16, int32, int64, shown, sparse_coo, uint8
@@ -180,7 +180,7 @@ class Parts:
 
     def sparse_resize_(self, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
         """In place: another size, which holds all values. Raises RuntimeError for a smaller one, other dimensions."""
-        shape = sizes_of((list(size),), "sparse_resize_")
+        shape = sizes_in(size, "sparse_resize_")
         if (sparse_dim, dense_dim) != (self.sparse_dim(), self.dense_dim()) or sparse_dim + dense_dim != len(shape):
             if self._nnz():
                 raise RuntimeError(f"sparse_resize_: {sparse_dim} and {dense_dim} dimensions, and there are values")
@@ -194,7 +194,7 @@ class Parts:
 
     def sparse_resize_and_clear_(self, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
         """In place: another size, without values. Raises RuntimeError if it has another number of dimensions."""
-        shape = sizes_of((list(size),), "sparse_resize_and_clear_")
+        shape = sizes_in(size, "sparse_resize_and_clear_")
         if sparse_dim + dense_dim != len(shape) or min(sparse_dim, dense_dim) < 0:
             raise RuntimeError(f"sparse_resize_and_clear_: {sparse_dim} and {dense_dim} dimensions of {len(shape)}")
         values = self._elements.detach().new_zeros([0, *shape[sparse_dim:]])

@@ -15,6 +15,7 @@ from typing import Any, Callable, ContextManager, Iterable, Sequence
 from .._C import lib as _lib
 from ..arguments import flags as _flags
 from ..autograd.engine import backward
+from ..autograd.engine import refuse_rehearsal as _refuse_rehearsal
 from ..autograd.function import Function
 from ..autograd.function import SavedTensor as _SavedTensor
 from ..autograd.graph import saved_tensors_hooks as _hooks
@@ -231,6 +232,7 @@ class _Checkpoint(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        _refuse_rehearsal()  # before the function moves a statistic
         tensors = iter(ctx.saved_tensors)  # an error if one was changed
         targets, create_graph = ctx.edges[3:], is_grad_enabled()
         args = [next(tensors).detach() if isinstance(x, Tensor) else x for x in ctx.args]

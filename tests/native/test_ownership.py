@@ -405,3 +405,29 @@ def test_an_interrupt_at_any_bytecode_leaves_modes_and_memory_as_they_were(step,
         assert came and modes() == before, f"bytecode {place}"
         assert _C.live_tensors() == live, f"bytecode {place}"
     assert step() == expected
+
+
+# ---- Allocations of Python that fail while C makes objects -----------------------------------------------------------
+
+
+def backward():
+    y = norch.ones(3, requires_grad=True)
+    ((y * y[:2].sum() + y).exp() * y).sum().backward()
+
+
+@pytest.mark.parametrize("call", [lambda: norch.ones(3)[0], lambda: norch.rand(3), backward])
+def test_an_object_of_python_that_finds_no_memory_is_a_memory_error(call):
+    _testcapi = pytest.importorskip("_testcapi")
+    for _ in range(2):  # what is made once is there
+        call()
+    failed = 0
+    for number in range(1, 300):
+        try:
+            _testcapi.set_nomemory(number, number + 1)
+            try:
+                call()
+            finally:
+                _testcapi.remove_mem_hooks()
+        except MemoryError:
+            failed += 1
+    assert failed > 2

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import norch
-from norch import nn, optim
-from norch.utils.data import DataLoader, Dataset, RandomSampler, TensorDataset
+from norch import distributions, nn, optim
+from norch.utils.data import DataLoader, Dataset, RandomSampler, TensorDataset, default_collate
 
 LINEAR = nn.Linear(3, 2)
 X = norch.ones(4, 3)
@@ -95,6 +95,21 @@ MISTAKES = [
     (lambda: norch.tensor([X, X]), ValueError, r"stack\(\) joins tensors"),
     (lambda: norch.manual_seed("a"), TypeError, "manual_seed: expected an integer, got 'a'"),
     (lambda: norch.ones(2, dtype=type("float32", (), {})), TypeError, r"write norch\.float32"),
+    (lambda: LINEAR.load_state_dict({1: X}), TypeError, "the key 1 is an int, expected names of tensors"),
+    (lambda: rates().load_state_dict(LINEAR.state_dict()), KeyError, r"state: .*given \['weight', 'bias'\]"),
+    (lambda: default_collate([{"a": 1}, {"b": 2}]), KeyError, r"keys \['a'\] and \['b'\], expected the same"),
+    (lambda: optim.lr_scheduler.MultiStepLR(rates(), 5), TypeError, "milestones is 5, expected a list of epochs"),
+    (lambda: distributions.Categorical([0.5, 0.5]), TypeError, "Categorical: expected a Tensor, got list"),
+    (lambda: distributions.Multinomial(3, [0.5, 0.5]), TypeError, "expected a Tensor, got list"),
+    (lambda: distributions.Normal(0.0, 1.0).sample(3), TypeError, r"shape is 3, expected a tuple such as \(3,\)"),
+    (lambda: distributions.Categorical(X).sample(3), TypeError, r"shape is 3, expected a tuple such as \(3,\)"),
+    (lambda: distributions.TransformedDistribution(None, None), ValueError, "list of Transforms, got None"),
+    (lambda: nn.functional.pad(X, 1), TypeError, "pad: expected a sequence of integers, got 1"),
+    (lambda: nn.functional.one_hot(X.long(), "3"), TypeError, "one_hot: num_classes: expected integers, got"),
+    (lambda: nn.functional.pad(X, ""), TypeError, "pad: expected a sequence of integers, got ''"),
+    (lambda: nn.ConvTranspose1d(4, 1, 3)(X, output_size=5), TypeError, "output_size: expected a sequence of integers"),
+    (lambda: X.max(axis=0, other=X), TypeError, "max: expected a dimension or another tensor, got both"),
+    (lambda: X.min(X, axis=0), TypeError, "min: expected a dimension or another tensor, got both"),
 ]
 
 

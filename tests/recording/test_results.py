@@ -365,3 +365,27 @@ def test_a_view_made_under_no_grad_is_an_argument_like_others():
         rows = norch.ones(3, 2)[1:]
     assert [f(rows).tolist() for _ in range(3)] == [[[2, 2], [2, 2]]] * 3
     assert len(f.programs) == 1
+
+
+def differentiated(x):
+    y = -x
+    (y * y).sum().backward()
+    return y
+
+
+def differentiated_in_part(x):
+    return differentiated(x).exp(), x * 3
+
+
+@pytest.mark.parametrize("function", [differentiated, differentiated_in_part])
+def test_a_result_may_be_differentiated_once_more_if_its_operation_keeps_nothing(function):
+    compiled = norch.compile(function)
+    for _ in range(5):
+        gradients = []
+        for call in (function, compiled):
+            x = norch.tensor([1.0, 2.0], requires_grad=True)
+            results = call(x)
+            sum((y * y).sum() for y in (results if isinstance(results, tuple) else [results])).backward()
+            gradients.append(x.grad.tolist())
+        assert gradients[0] == gradients[1]
+    assert len(compiled.programs) == 1

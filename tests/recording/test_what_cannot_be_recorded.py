@@ -408,3 +408,39 @@ def test_containers_without_an_end():
                 assert y.tolist() == [2.0, 2.0] and back is container
         with pytest.raises(RuntimeError, match="nested too deeply"):
             norch.compile(lambda x, c: x, fullgraph=True)(norch.ones(2), container)
+
+
+def asks_for_gradients(x):
+    x.requires_grad_()
+    x.exp().sum().backward(inputs=[x])
+
+
+def leaves_the_graph_for_a_while(x):
+    x.requires_grad_(False)
+    y = x * 2
+    x.requires_grad_(True)
+    (x * y).sum().backward()
+
+
+@pytest.mark.parametrize("function", [asks_for_gradients, leaves_the_graph_for_a_while])
+@pytest.mark.filterwarnings("ignore:norch.compile")
+def test_an_argument_that_is_made_to_require_gradients_gets_them(function):
+    compiled = norch.compile(function)
+    for _ in range(5):
+        x, y = (norch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        function(x)
+        compiled(y)
+        assert y.requires_grad and y.grad.tolist() == x.grad.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:norch.compile")
+def test_a_checkpoint_that_cannot_be_recorded_does_not_run_once_more():
+    models = [nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)) for _ in range(2)]
+    models[1].load_state_dict(models[0].state_dict())
+    eager, compiled = (lambda x, m=m: norch.utils.checkpoint.checkpoint(m, x, use_reentrant=True) for m in models)
+    compiled = norch.compile(compiled)
+    for _ in range(4):
+        for call in (eager, compiled):
+            call(norch.randn(4, 2, generator=norch.Generator().manual_seed(1)).requires_grad_()).sum().backward()
+        states = [{name: x.tolist() for name, x in model.state_dict().items()} for model in models]
+        assert states[0] == states[1]

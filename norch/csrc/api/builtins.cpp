@@ -53,10 +53,10 @@ static bool memory_of(void* given, uint64_t* word) {
         if (objects.get_buffer(given, &buffer, 0) != 0) return false;
         *word = reinterpret_cast<uint64_t>(buffer.data);
         objects.release_buffer(&buffer);
-    } else if (objects.is_instance(given, known.integer) == 1) {
+    } else if (!objects.error() && objects.is_instance(given, known.integer) == 1) {
         *word = reinterpret_cast<uint64_t>(objects.address_in(given));
     } else {
-        refuse_object(known.wrong_type, "expected an address or an array, got ", given);
+        if (!objects.error()) refuse_object(known.wrong_type, "expected an address or an array, got ", given);
         return false;
     }
     return *word || !objects.error();

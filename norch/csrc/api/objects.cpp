@@ -231,15 +231,17 @@ static bool join(void* view, void* base) {
     enum { OFTEN = 32 };
     const Reference root{root_of(base)};
     if (!root || objects.set_attribute(view, BASE, root) != 0) return false;
-    Reference views{objects.attribute(root, VIEWS)}, weak{objects.new_weak(view, nullptr)};
+    const Reference weak{objects.new_weak(view, nullptr)};
+    Reference views{weak ? objects.attribute(root, VIEWS) : nullptr};
     if (views == known.none) {
         python.drop_reference(views);
         views.object = objects.call(VIEW_LIST, NO_ARGUMENTS, nullptr);
         if (!views || objects.set_attribute(root, VIEWS, views) != 0) return false;
     }
-    if (!views || !weak || objects.append(views, weak) != 0) return false;
+    if (!views || objects.append(views, weak) != 0) return false;
     if (objects.length(views) % OFTEN != 0) return true;
-    const Reference forget{objects.attribute(views, FORGET)}, done{objects.call(forget, NO_ARGUMENTS, nullptr)};
+    const Reference forget{objects.attribute(views, FORGET)};
+    const Reference done{forget ? objects.call(forget, NO_ARGUMENTS, nullptr) : nullptr};
     return done;
 }
 

@@ -58,6 +58,11 @@ void* item_of(void* sequence, ptrdiff_t i) {  // borrowed
     return kind_of(sequence) == known.list ? objects.list_item(sequence, i) : objects.tuple_item(sequence, i);
 }
 
+Reference held(void* object) {  // what a list or dict lends, which a function of Python's may let go
+    if (object) python.take_reference(object);
+    return {object};
+}
+
 struct Walk {
     void *waiting, *arrived, *found, *fresh;  // of engine.py
     void *needed, *wanted;                    // sets, or None
@@ -74,7 +79,8 @@ void* rule_of(const Walk& walk, void* node) {
                           is(node, AROUND, known.none) && objects.item(walk.fresh, node) != known.yes;
     if (!is_plain) return nullptr;
     void* const kind = kind_of(node);
-    return get(kind, walk.creates_graph || is(kind, FUSED, known.none) ? BACKWARD : FUSED);
+    const bool is_fused = !walk.creates_graph && !objects.error() && !is(kind, FUSED, known.none);
+    return objects.error() ? nullptr : get(kind, is_fused ? FUSED : BACKWARD);
 }
 
 // Whether somebody asks for the gradient of the node's result; -1 after an error.
@@ -86,20 +92,22 @@ int is_asked_for(const Walk& walk, void* node) {
 
 bool push(const Walk& walk, void* node) {
     const Reference age{get(node, AGE)};
-    const Reference turn{age ? objects.new_long(-objects.integer_in(age)) : nullptr};
+    const int64_t number = age ? objects.integer_in(age) : 0;
+    const Reference turn{objects.error() ? nullptr : objects.new_long(-number)};
     const Reference entry{turn ? tuple_of({turn, node}) : nullptr};
     const Reference done{entry ? call(HEAP_PUSH, {walk.waiting, entry}) : nullptr};
     return done;
 }
 
 bool arrive(const Walk& walk, void* target, void* part) {
-    void* before = objects.item(walk.arrived, target);
+    const Reference before = held(objects.item(walk.arrived, target));
     if (!before)
-        return objects.set_item(walk.arrived, target, part) == 0 &&
+        return !objects.error() && objects.set_item(walk.arrived, target, part) == 0 &&
                (is(target, IS_LEAF, known.yes) || push(walk, target));
     const Reference sum{objects.add(before, part)};
     if (!sum || objects.set_item(walk.arrived, target, sum) != 0) return false;
-    return objects.item(walk.fresh, target) || objects.set_item(walk.fresh, target, known.no) == 0;
+    return objects.item(walk.fresh, target) ||
+           (!objects.error() && objects.set_item(walk.fresh, target, known.no) == 0);
 }
 
 // A part as its operand is, summed where it was broadcast.
@@ -112,15 +120,17 @@ void* fitted(void* part, void* operand) {
 }
 
 bool send(const Walk& walk, void* node, void* rule, void* gradient) {
-    const Reference edges{get(node, EDGES)}, operands{is(node, BROADCASTS, known.yes) ? get(node, INPUT) : nullptr};
-    const Reference given{edges ? call(rule, {node, gradient}) : nullptr};
+    const Reference edges{get(node, EDGES)}, broadcasts{edges ? get(node, BROADCASTS) : nullptr};
+    const Reference operands{broadcasts == known.yes ? get(node, INPUT) : nullptr};
+    const Reference given{objects.error() ? nullptr : call(rule, {node, gradient})};
     const ptrdiff_t count = given ? count_in(edges) : 0;
     if (count < 0) return objects.set_error(known.wrong_type, "the edges of a node: expected a list or tuple");
     const Reference results{given && count_in(given) != count ? call(ONE_EACH, {node, given, edges}) : nullptr};
     if (!given || objects.error()) return false;
     void* const parts = results ? results : given;
     for (ptrdiff_t i = 0; i < count; i++) {
-        void *target = item_of(edges, i), *part = item_of(parts, i);
+        if (i >= count_in(edges) || i >= count_in(parts)) break;  // lists that somebody cut short meanwhile
+        const Reference target = held(item_of(edges, i)), part = held(item_of(parts, i));
         if (part == known.none || !walk.needs(target)) continue;
         if (operands && i >= count_in(operands)) break;  // they were let go
         const Reference whole{operands ? fitted(part, item_of(operands, i)) : nullptr};

@@ -225,7 +225,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     check_tensors("one_hot", input)
     check_integers("one_hot", "input", input)
-    classes = num_classes
+    classes = one_size(num_classes, "one_hot: num_classes")
     if classes == -1 and input.numel:
         classes = max(int(input.max().item()), 0) + 1  # a negative class is refused below
     check_range(input, 0, classes - 1, f"one_hot: class {{}} is out of range, expected 0 to {classes - 1}")

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Sequence
 
 from ..._C import ShapeError
-from ...arguments import flags, sizes_of
+from ...arguments import flags, sizes_in
 from ...autograd.derivatives import by_formula
 from ...functions.creation import ones, tensor, zeros
 from ...functions.joining import stack
@@ -47,7 +47,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     check_tensors("affine_grid", theta)
     if not theta.is_floating_point():
         raise ValueError(f"affine_grid: expected a floating dtype, got {theta.dtype}")
-    sizes = sizes_of((list(size),), "affine_grid")
+    sizes = sizes_in(size, "affine_grid")
     axes = len(sizes) - 2
     if axes not in (2, 3) or min(sizes) < 1 or list(theta.shape) != [sizes[0], axes, axes + 1]:
         raise ShapeError(

@@ -6,7 +6,7 @@ import functools
 from typing import Callable, Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import sizes_in
 from ...autocasting import under_autocast
 from ...autograd.derivatives.padding import CIRCULAR, REFLECT, REPLICATE, padded
 from ...tensor import Tensor
@@ -31,9 +31,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     tensor([[2, 1, 2, 3, 2, 1]])
     """
     check_tensors("pad", input)
-    if isinstance(pad, (set, frozenset, dict, Tensor)):
+    if isinstance(pad, Tensor):
         raise TypeError(f"pad: expected a sequence of amounts, got {shown(pad)}")
-    amounts = sizes_of((list(pad),), "pad")
+    amounts = sizes_in(pad, "pad")
     if mode == "constant":
         return padded(input, amounts, 0 if value is None else value)
     code, pairs, added = _plan(mode, tuple(amounts), input.shape)

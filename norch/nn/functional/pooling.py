@@ -6,7 +6,7 @@ import math
 from typing import Any, Sequence
 
 from ..._C import ShapeError
-from ...arguments import flags, one_size, sizes_of
+from ...arguments import flags, one_size, sizes_in
 from ...autograd.derivatives import pooling as kernels
 from ...functions.out import into
 from ...operation import check_tensor, own
@@ -321,7 +321,7 @@ def _max_unpool(
         raise ShapeError(f"{name}: indices have shape {list(indices.shape)}, expected {list(x.shape)}")
     sizes = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(batch.shape[2:], taps.kernel, taps.stride, taps.before)]
     if output_size is not None:
-        wanted = sizes_of((list(output_size),), f"{name}: output_size")[-axes:]
+        wanted = sizes_in(output_size, f"{name}: output_size")[-axes:]
         if len(output_size) not in (axes, axes + 1, axes + 2) or any(
             abs(size - given) >= stride for size, given, stride in zip(sizes, wanted, taps.stride)
         ):

@@ -6,7 +6,7 @@ import math
 from typing import Callable, Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import sizes_in, sizes_of
 from ...functions.creation import empty
 from ...tensor import Tensor
 from ...types import DType, Sizes, shown
@@ -204,7 +204,7 @@ class _ConvTransposeNd(_ConvNd):
         """The output_padding with which the result has this size: of its last axes, or of all its dimensions."""
         if output_size is None:
             return self.output_padding
-        sizes = sizes_of((list(output_size),), f"{self.get_name()}: output_size")
+        sizes = sizes_in(output_size, f"{self.get_name()}: output_size")
         if len(sizes) not in (self.axes, x.ndim):
             raise ValueError(f"{self.get_name()}: output_size is {sizes}, expected {self.axes} or {x.ndim} sizes")
         wanted, before = sizes[-self.axes :], self._sides[0]

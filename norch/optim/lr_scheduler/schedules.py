@@ -180,6 +180,8 @@ class MultiStepLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
+        if not isinstance(milestones, Iterable):
+            raise TypeError(f"milestones is {shown(milestones)}, expected a list of epochs")
         self.milestones = sorted(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)

@@ -54,6 +54,9 @@ def collate(batch: Iterable[Any], *, collate_fn_map: FunctionMap | None = None) 
     if _is_array(first):
         return _stacked([as_tensor(sample) for sample in samples])
     if isinstance(first, Mapping):
+        for sample in samples:
+            if not first.keys() <= sample.keys():
+                raise KeyError(f"default_collate: samples with the keys {[*first]} and {[*sample]}, expected the same")
         found = {key: collate([sample[key] for sample in samples], collate_fn_map=collate_fn_map) for key in first}
         return _like(first, found)
     if isinstance(first, Sequence):

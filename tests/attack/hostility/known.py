@@ -112,6 +112,9 @@ KNOWN = [
         r"tuple index out of range \(types\.py",
         "Python's own words about the axis of a shape",
     ),
+    ("accepted", "randint", "Overflow when unpacking", "an end of 2^63, which is not drawn: all below it fit"),
+    ("IndexError by accident", "_shape$", "list index out of range", "Python's own words: the sequence lies"),
+    ("hang", r"builtins\.iter", "", "an iterator without an end, which the example itself makes"),
     ("death by SIGSEGV", r"_C\.CTensor|Tensor\.tensor$", "", "a raw address, read behind its end by ctypes"),
 ]
 
