@@ -5,43 +5,13 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from ..functions.creation import eye
-from ..functions.joining import stack
 from ..functions.random import randn
+from ..linalg import cholesky, solve_triangular
 from ..operation import check_tensor
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .utils import LOG_2PI, lazy_property
-
-
-def solve_lower(lower: Tensor, value: Tensor) -> Tensor:
-    """y with lower @ y = value, for matrices [..., n, n] of zeros above the diagonal and vectors [..., n]."""
-    found: list[Tensor] = []
-    for i in range(lower.shape[-1]):
-        rest = value.select(-1, i)
-        if found:
-            rest = rest - (lower.select(-2, i).narrow(-1, 0, i) * stack(found, -1)).sum(-1)
-        found.append(rest / lower.select(-2, i).select(-1, i))
-    return stack(found, -1)
-
-
-def cholesky(matrix: Tensor) -> Tensor:
-    """The lower triangular L with L @ L^T = matrix, [..., n, n]. Raises ValueError if there is none."""
-    n = matrix.shape[-1]
-    matrix = (matrix + matrix.transpose(-1, -2)) / 2  # so that the gradient is symmetric too
-    rows: list[list[Tensor]] = []
-    for i in range(n):
-        rows.append([])
-        for j in range(i + 1):
-            rest = matrix.select(-2, i).select(-1, j)
-            for k in range(j):
-                rest = rest - rows[i][k] * rows[j][k]
-            if i == j and not bool((rest > 0).all()):
-                raise ValueError("expected a positive definite matrix")
-            rows[i].append(rest.sqrt() if i == j else rest / rows[j][j])
-    zero = rows[0][0] * 0
-    return stack([stack(row + [zero] * (n - len(row)), -1) for row in rows], -2)
-
 
 MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril")
 
@@ -55,6 +25,13 @@ def the_matrix(distribution: str, *given: Tensor | None) -> tuple[str, Tensor]:
     if check_tensor(matrix, f"{distribution}: {name}").ndim < 2:
         raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
     return name, matrix
+
+
+def _scale_tril(name: str, matrix: Tensor) -> Tensor:
+    """The Cholesky factor of the covariance, of the one of MATRICES that is given."""
+    if name == "scale_tril":
+        return matrix
+    return cholesky(matrix) if name == "covariance_matrix" else _precision_to_scale_tril(matrix)
 
 
 class MultivariateNormal(Distribution):
@@ -90,46 +67,44 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand(*batch, n)
         self.__dict__[name] = matrix.expand(*batch, n, n)
         super().__init__(batch, (n,), validate_args=validate_args)
+        self._unbroadcasted_scale_tril = _scale_tril(name, matrix)
 
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The lower triangular L with covariance L L^T."""
-        if "covariance_matrix" in self.__dict__:
-            return cholesky(self.covariance_matrix)
-        upper = cholesky(self.precision_matrix.flip(-2, -1)).flip(-2, -1)  # times its transpose it is the precision
-        return self._inverse(upper.transpose(-2, -1))
-
-    def _inverse(self, lower: Tensor) -> Tensor:
-        n = lower.shape[-1]
-        columns = eye(n, dtype=lower.dtype, device=lower.device)
-        return stack([solve_lower(lower, columns[i].expand(lower.shape[:-1])) for i in range(n)], -1)
+        return self._of_all(self._unbroadcasted_scale_tril)
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         """The covariances of the numbers of a vector."""
-        return self.scale_tril @ self.scale_tril.transpose(-1, -2)
+        return self._of_all(self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT)
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance matrix."""
-        return self.scale_tril.cholesky_inverse()
+        return self._of_all(self._unbroadcasted_scale_tril.cholesky_inverse())
+
+    def _of_all(self, matrix: Tensor) -> Tensor:
+        return matrix.expand(*self._batch_shape, *matrix.shape[-2:])
+
+    @property
+    def _half_log_det(self) -> Tensor:
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     mean = mode = property(lambda self: self.loc)
-    variance = property(lambda self: self.scale_tril.pow(2).sum(-1).expand(self._extended_shape()))
+    variance = property(lambda self: self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape()))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
-        return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, noise)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
-        distance = solve_lower(self.scale_tril, value - self.loc).pow(2).sum(-1)
-        half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        return -0.5 * (self._event_shape[0] * LOG_2PI + distance) - half_log_det
+        distance = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        return -0.5 * (self._event_shape[0] * LOG_2PI + distance) - self._half_log_det
 
     def entropy(self) -> Tensor:
-        half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        return 0.5 * self._event_shape[0] * (1.0 + LOG_2PI) + half_log_det.expand(self._batch_shape)
+        return 0.5 * self._event_shape[0] * (1.0 + LOG_2PI) + self._half_log_det.expand(self._batch_shape)
 
 
 class LowRankMultivariateNormal(MultivariateNormal):
@@ -172,10 +147,16 @@ def _batch_mv(bmat: Tensor, bvec: Tensor) -> Tensor:
 
 
 def _batch_mahalanobis(bL: Tensor, bx: Tensor) -> Tensor:
-    """x^T M^-1 x for the Cholesky factors L of M."""
-    return solve_lower(bL, bx).pow(2).sum(-1)
+    """x^T M^-1 x for the Cholesky factors L of M, [*b, n, n], and vectors x, [..., *b, n]; in the dtype of L."""
+    bx = bx.to(bL.dtype)
+    more = bx.ndim - bL.ndim + 1  # dimensions of x before b, all of which one call solves
+    if more <= 0:
+        return solve_triangular(bL, bx.unsqueeze(-1), upper=False).pow(2).sum((-1, -2))
+    distances = solve_triangular(bL, bx.flatten(0, more - 1).movedim(0, -1), upper=False).pow(2).sum(-2)
+    return distances.movedim(-1, 0).unflatten(0, bx.shape[:more])
 
 
 def _precision_to_scale_tril(P: Tensor) -> Tensor:
     """The Cholesky factor of the inverse of P."""
-    return MultivariateNormal(P.new_zeros(P.shape[-1]), precision_matrix=P, validate_args=False).scale_tril
+    upper = cholesky(P.flip(-2, -1)).flip(-2, -1)  # times its transpose it is P
+    return solve_triangular(upper.mT, eye(P.shape[-1], dtype=upper.dtype, device=P.device), upper=False)

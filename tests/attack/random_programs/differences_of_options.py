@@ -137,7 +137,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     ),
     (
         "one_hot|bincount",
-        r"raises MemoryError: .*torch RuntimeError: .*(Storage size|alloc)",
+        r"raises MemoryError: .*torch RuntimeError: .*(Storage size|alloc|overflowed)",
         BOTH + "more classes than memory has room for",
     ),
     ("swap_tensors", "gradient edge for a Tensor", GAVE_UP + "to swap what a graph saved"),
