@@ -41,6 +41,10 @@ with lib.autocast('cpu'): v1 = lib.distributions.Wishart(3.0, precision_matrix=l
 v1 = lib.distributions.MultivariateNormal(lib.zeros(2, dtype=lib.float64), lib.eye(2))
 v2 = v1.log_prob(lib.ones(3, 2))
 
+v1 = lib.tensor([1.0, 1.0, 1.0, 301.0], dtype=lib.float16, requires_grad=True)
+v2 = lib.var_mean(v1), lib.std_mean(v1, unbiased=False)
+v2[1][0].backward()
+
 v1 = lib.distributions.utils.vec_to_tril_matrix(lib.tensor([1.0], requires_grad=True), -1)
 v1.detach_()
 
