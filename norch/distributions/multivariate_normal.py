@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Sequence
 
 from ..functions.creation import eye
+from ..functions.joining import cat
 from ..functions.random import randn
-from ..linalg import cholesky, solve_triangular
+from ..linalg import cholesky, qr, solve_triangular
 from ..operation import check_tensor
 from ..tensor import Tensor
 from . import constraints
@@ -100,8 +101,11 @@ class MultivariateNormal(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
-        distance = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        distance = self._distance(value - self.loc)
         return -0.5 * (self._event_shape[0] * LOG_2PI + distance) - self._half_log_det
+
+    def _distance(self, x: Tensor) -> Tensor:
+        return _batch_mahalanobis(self._unbroadcasted_scale_tril, x)
 
     def entropy(self) -> Tensor:
         return 0.5 * self._event_shape[0] * (1.0 + LOG_2PI) + self._half_log_det.expand(self._batch_shape)
@@ -128,14 +132,63 @@ class LowRankMultivariateNormal(MultivariateNormal):
                 raise ValueError(f"{name} must have at least {least} dimensions")
         if cov_factor.shape[-2] != loc.shape[-1] or cov_diag.shape[-1] != loc.shape[-1]:
             raise ValueError(f"cov_factor and cov_diag must have {loc.shape[-1]} rows, as loc")
-        self.cov_factor, self.cov_diag = cov_factor, cov_diag
-        covariance = cov_factor @ cov_factor.mT + cov_diag.diag_embed()
-        super().__init__(loc, covariance_matrix=covariance, validate_args=validate_args)
+        n, rank = cov_factor.shape[-2:]
+        batch = tuple((loc.detach().sum(-1) + cov_factor.detach().sum((-1, -2)) + cov_diag.detach().sum(-1)).shape)
+        self.loc, self.cov_diag = loc.expand(*batch, n), cov_diag.expand(*batch, n)
+        self.cov_factor = cov_factor.expand(*batch, n, rank)
+        Distribution.__init__(self, batch, (n,), validate_args=validate_args)
+        # Of S = d^-1/2 W the covariance is d^1/2 (I + S S^T) d^1/2. With the orthonormal Q of [I, S] = Q R the inverse
+        # of I + S S^T is I - Q2 Q2^T, for the rows Q2 that stand at S; its determinant is that of R^2. A Cholesky
+        # factor of I + S^T S, which has these too, would lose half of the digits.
+        self._scaled = cov_factor / cov_diag.sqrt().unsqueeze(-1)
+        self._q, self._r = _qr_below_identity(self._scaled)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> LowRankMultivariateNormal:
-        loc, diag = (x.expand(*batch_shape, *x.shape[-1:]) for x in (self.loc, self.cov_diag))
-        factor = self.cov_factor.expand(*batch_shape, *self.cov_factor.shape[-2:])
-        return LowRankMultivariateNormal(loc, factor, diag, validate_args=False)
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        """The lower triangular L with covariance L L^T."""
+        upper = _qr_below_identity(self._scaled.mT)[1]
+        signs = upper.detach().diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-1)
+        return self.cov_diag.sqrt().unsqueeze(-1) * (upper * signs).mT.tril()
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        """The covariances of the numbers of a vector."""
+        return self.cov_factor @ self.cov_factor.mT + self.cov_diag.diag_embed()
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance matrix."""
+        q2, roots = self._q[..., self._r.shape[-1] :, :], self.cov_diag.sqrt()
+        inner = eye(q2.shape[-2], dtype=q2.dtype, device=q2.device) - q2 @ q2.mT
+        return inner / roots.unsqueeze(-1) / roots.unsqueeze(-2)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance of each number."""
+        return self.cov_factor.pow(2).sum(-1) + self.cov_diag
+
+    @property
+    def _half_log_det(self) -> Tensor:
+        return self._r.diagonal(dim1=-2, dim2=-1).abs().log().sum(-1) + 0.5 * self.cov_diag.log().sum(-1)
+
+    def _distance(self, x: Tensor) -> Tensor:
+        y, rank = x / self.cov_diag.sqrt(), self._r.shape[-1]
+        q1, q2 = self._q[..., :rank, :], self._q[..., rank:, :]
+        inner = _batch_mv(q2.mT, y)
+        return _batch_mv(q1, inner).pow(2).sum(-1) + (y - _batch_mv(q2, inner)).pow(2).sum(-1)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        kind, device, shape = self.loc.dtype, self.loc.device, self._extended_shape(sample_shape)
+        few = randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=kind, device=device)
+        own = randn(shape, dtype=kind, device=device)
+        return self.loc + _batch_mv(self.cov_factor, few) + self.cov_diag.sqrt() * own
+
+
+def _qr_below_identity(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Q and R of the matrices [I, x], one above the other."""
+    size = x.shape[-1]
+    identity = eye(size, dtype=x.dtype, device=x.device).expand(*x.shape[:-2], size, size)
+    return qr(cat([identity, x], -2))
 
 
 # ---- PyTorch's names, which distributions of other programs import --------------------------------------------------
