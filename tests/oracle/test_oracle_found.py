@@ -45,6 +45,11 @@ v1 = lib.tensor([1.0, 1.0, 1.0, 301.0], dtype=lib.float16, requires_grad=True)
 v2 = lib.var_mean(v1), lib.std_mean(v1, unbiased=False)
 v2[1][0].backward()
 
+v1 = lib.nn.BatchNorm1d(3)
+v2 = lib.utils.checkpoint.checkpoint(v1, lib.eye(3, requires_grad=True), use_reentrant=False)
+v1.train(False)
+v2.sum().backward()
+
 v1 = lib.distributions.utils.vec_to_tril_matrix(lib.tensor([1.0], requires_grad=True), -1)
 v1.detach_()
 
