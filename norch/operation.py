@@ -176,6 +176,7 @@ class _Mode(threading.local):
     asked: set[Any] | None = None  # in a walk for some inputs: the nodes that it visits (autograd/engine.py)
 
     hooks_of_saved: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None  # (autograd/saved.py)
+    saver: type | None = None  # the class of the node that keeps what a hook packs
     refuses_hooks_of_saved: str | None = None  # why a block refuses them
     starts: Any = None  # where the walk begins (autograd/engine.py)
     rehearses = False  # a backward is recorded before its gradients are known: none may accumulate (recording/call.py)

@@ -7,6 +7,7 @@ node keeps. The walk calls the rule of such a node within `unpacked`, where the 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from .. import operation
@@ -23,11 +24,13 @@ _QUIET = ((mode, {"enabled": False, "hooks_of_saved": None}),)  # a hook's own o
 class Packed:
     """What `pack_hook` made of a tensor, and the hook that makes a tensor of it again.
 
+    The hook may ask `mode.saver` for the class of the node that keeps the tensor; None if a custom operation does.
     Raises RuntimeError if the hook wrote to the tensor.
     """
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, saver: type | None = None) -> None:
         hooks: Any = mode.hooks_of_saved
+        mode.saver = saver
         pack, self.unpack = hooks
         self.edge = tensor._edge
         written = lib.written_at(tensor._ptr)
@@ -69,7 +72,7 @@ def _replaced(node: Node, kind: type, change: Callable[[Any], Any]) -> dict[str,
 def pack(node: Node) -> None:
     """Let the hooks of this thread pack every tensor that the node keeps, except those of which it reads the size."""
     if not node.only_sizes:
-        node.packed = _replaced(node, operation.Tensor, Packed)
+        node.packed = _replaced(node, operation.Tensor, partial(Packed, saver=type(node)))
         vars(node).update(node.packed)
 
 

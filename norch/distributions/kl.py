@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, Callable
 
+from ..linalg import solve_triangular
 from ..tensor import Tensor
 from ..types import shown
 from .composed import Independent, LogNormal
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
 from .gamma import Beta, Dirichlet, Gamma
-from .multivariate_normal import MultivariateNormal, solve_lower
+from .multivariate_normal import MultivariateNormal, _batch_mahalanobis
 from .positive import HalfCauchy, HalfNormal
 from .utils import digamma, softplus, sum_rightmost
 
@@ -151,12 +152,9 @@ def _poisson(p: Poisson, q: Poisson) -> Tensor:
 
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
-    n = p.event_shape[0]
-    log_det = q.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    log_det = log_det - p.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    trace = sum(solve_lower(q.scale_tril, p.scale_tril.select(-1, i)).pow(2).sum(-1) for i in range(n))
-    distance = solve_lower(q.scale_tril, q.loc - p.loc).pow(2).sum(-1)
-    return log_det + 0.5 * (trace + distance - n)
+    trace = solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-1, -2))
+    distance = _batch_mahalanobis(q.scale_tril, q.loc - p.loc)
+    return q._half_log_det - p._half_log_det + 0.5 * (trace + distance - p.event_shape[0])
 
 
 @register_kl(Independent, Independent)

@@ -92,6 +92,7 @@ class Wishart(ExponentialFamily):
         if bool((self.df < n).any()):
             warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.")
         super().__init__(batch, (n, n), validate_args=validate_args)
+        self._normal = MultivariateNormal(matrix.new_zeros(n), **{name: matrix}, validate_args=False)
 
     @property
     def arg_constraints(self) -> Any:
@@ -101,26 +102,20 @@ class Wishart(ExponentialFamily):
             "df": constraints.greater_than(self._event_shape[-1] - 1),
         }
 
-    @property
-    def _normal(self) -> MultivariateNormal:
-        name = next(name for name in MATRICES if name in self.__dict__)
-        matrix = self.__dict__[name]
-        return MultivariateNormal(matrix.new_zeros(matrix.shape[-1]), **{name: matrix}, validate_args=False)
-
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The lower triangular L with covariance L L^T."""
-        return self._normal.scale_tril
+        return self._normal.expand(self._batch_shape).scale_tril
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         """The covariances of the vectors."""
-        return self._normal.covariance_matrix
+        return self._normal.expand(self._batch_shape).covariance_matrix
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance matrix."""
-        return self._normal.precision_matrix
+        return self._normal.expand(self._batch_shape).precision_matrix
 
     @property
     def mean(self) -> Tensor:

@@ -2,46 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Sequence
 
 from ..functions.creation import eye
-from ..functions.joining import stack
+from ..functions.joining import cat
 from ..functions.random import randn
+from ..linalg import cholesky, qr, solve_triangular
 from ..operation import check_tensor
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .utils import LOG_2PI, lazy_property
-
-
-def solve_lower(lower: Tensor, value: Tensor) -> Tensor:
-    """y with lower @ y = value, for matrices [..., n, n] of zeros above the diagonal and vectors [..., n]."""
-    found: list[Tensor] = []
-    for i in range(lower.shape[-1]):
-        rest = value.select(-1, i)
-        if found:
-            rest = rest - (lower.select(-2, i).narrow(-1, 0, i) * stack(found, -1)).sum(-1)
-        found.append(rest / lower.select(-2, i).select(-1, i))
-    return stack(found, -1)
-
-
-def cholesky(matrix: Tensor) -> Tensor:
-    """The lower triangular L with L @ L^T = matrix, [..., n, n]. Raises ValueError if there is none."""
-    n = matrix.shape[-1]
-    matrix = (matrix + matrix.transpose(-1, -2)) / 2  # so that the gradient is symmetric too
-    rows: list[list[Tensor]] = []
-    for i in range(n):
-        rows.append([])
-        for j in range(i + 1):
-            rest = matrix.select(-2, i).select(-1, j)
-            for k in range(j):
-                rest = rest - rows[i][k] * rows[j][k]
-            if i == j and not bool((rest > 0).all()):
-                raise ValueError("expected a positive definite matrix")
-            rows[i].append(rest.sqrt() if i == j else rest / rows[j][j])
-    zero = rows[0][0] * 0
-    return stack([stack(row + [zero] * (n - len(row)), -1) for row in rows], -2)
-
 
 MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril")
 
@@ -55,6 +26,13 @@ def the_matrix(distribution: str, *given: Tensor | None) -> tuple[str, Tensor]:
     if check_tensor(matrix, f"{distribution}: {name}").ndim < 2:
         raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
     return name, matrix
+
+
+def _scale_tril(name: str, matrix: Tensor) -> Tensor:
+    """The Cholesky factor of the covariance, of the one of MATRICES that is given."""
+    if name == "scale_tril":
+        return matrix
+    return cholesky(matrix) if name == "covariance_matrix" else _precision_to_scale_tril(matrix)
 
 
 class MultivariateNormal(Distribution):
@@ -90,46 +68,47 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand(*batch, n)
         self.__dict__[name] = matrix.expand(*batch, n, n)
         super().__init__(batch, (n,), validate_args=validate_args)
+        self._unbroadcasted_scale_tril = _scale_tril(name, matrix)
 
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The lower triangular L with covariance L L^T."""
-        if "covariance_matrix" in self.__dict__:
-            return cholesky(self.covariance_matrix)
-        upper = cholesky(self.precision_matrix.flip(-2, -1)).flip(-2, -1)  # times its transpose it is the precision
-        return self._inverse(upper.transpose(-2, -1))
-
-    def _inverse(self, lower: Tensor) -> Tensor:
-        n = lower.shape[-1]
-        columns = eye(n, dtype=lower.dtype, device=lower.device)
-        return stack([solve_lower(lower, columns[i].expand(lower.shape[:-1])) for i in range(n)], -1)
+        return self._of_all(self._unbroadcasted_scale_tril)
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         """The covariances of the numbers of a vector."""
-        return self.scale_tril @ self.scale_tril.transpose(-1, -2)
+        return self._of_all(self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT)
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance matrix."""
-        return self.scale_tril.cholesky_inverse()
+        return self._of_all(self._unbroadcasted_scale_tril.cholesky_inverse())
+
+    def _of_all(self, matrix: Tensor) -> Tensor:
+        return matrix.expand(*self._batch_shape, *matrix.shape[-2:])
+
+    @property
+    def _half_log_det(self) -> Tensor:
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     mean = mode = property(lambda self: self.loc)
-    variance = property(lambda self: self.scale_tril.pow(2).sum(-1).expand(self._extended_shape()))
+    variance = property(lambda self: self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape()))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
-        return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, noise)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
-        distance = solve_lower(self.scale_tril, value - self.loc).pow(2).sum(-1)
-        half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        return -0.5 * (self._event_shape[0] * LOG_2PI + distance) - half_log_det
+        distance = self._distance(value - self.loc)
+        return -0.5 * (self._event_shape[0] * LOG_2PI + distance) - self._half_log_det
+
+    def _distance(self, x: Tensor) -> Tensor:
+        return _batch_mahalanobis(self._unbroadcasted_scale_tril, x)
 
     def entropy(self) -> Tensor:
-        half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        return 0.5 * self._event_shape[0] * (1.0 + LOG_2PI) + half_log_det.expand(self._batch_shape)
+        return 0.5 * self._event_shape[0] * (1.0 + LOG_2PI) + self._half_log_det.expand(self._batch_shape)
 
 
 class LowRankMultivariateNormal(MultivariateNormal):
@@ -153,14 +132,63 @@ class LowRankMultivariateNormal(MultivariateNormal):
                 raise ValueError(f"{name} must have at least {least} dimensions")
         if cov_factor.shape[-2] != loc.shape[-1] or cov_diag.shape[-1] != loc.shape[-1]:
             raise ValueError(f"cov_factor and cov_diag must have {loc.shape[-1]} rows, as loc")
-        self.cov_factor, self.cov_diag = cov_factor, cov_diag
-        covariance = cov_factor @ cov_factor.mT + cov_diag.diag_embed()
-        super().__init__(loc, covariance_matrix=covariance, validate_args=validate_args)
+        n, rank = cov_factor.shape[-2:]
+        batch = tuple((loc.detach().sum(-1) + cov_factor.detach().sum((-1, -2)) + cov_diag.detach().sum(-1)).shape)
+        self.loc, self.cov_diag = loc.expand(*batch, n), cov_diag.expand(*batch, n)
+        self.cov_factor = cov_factor.expand(*batch, n, rank)
+        Distribution.__init__(self, batch, (n,), validate_args=validate_args)
+        # Of S = d^-1/2 W the covariance is d^1/2 (I + S S^T) d^1/2. With the orthonormal Q of [I, S] = Q R the inverse
+        # of I + S S^T is I - Q2 Q2^T, for the rows Q2 that stand at S; its determinant is that of R^2. A Cholesky
+        # factor of I + S^T S, which has these too, would lose half of the digits.
+        self._scaled = cov_factor / cov_diag.sqrt().unsqueeze(-1)
+        self._q, self._r = _qr_below_identity(self._scaled)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> LowRankMultivariateNormal:
-        loc, diag = (x.expand(*batch_shape, *x.shape[-1:]) for x in (self.loc, self.cov_diag))
-        factor = self.cov_factor.expand(*batch_shape, *self.cov_factor.shape[-2:])
-        return LowRankMultivariateNormal(loc, factor, diag, validate_args=False)
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        """The lower triangular L with covariance L L^T."""
+        upper = _qr_below_identity(self._scaled.mT)[1]
+        signs = upper.detach().diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-1)
+        return self.cov_diag.sqrt().unsqueeze(-1) * (upper * signs).mT.tril()
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        """The covariances of the numbers of a vector."""
+        return self.cov_factor @ self.cov_factor.mT + self.cov_diag.diag_embed()
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance matrix."""
+        q2, roots = self._q[..., self._r.shape[-1] :, :], self.cov_diag.sqrt()
+        inner = eye(q2.shape[-2], dtype=q2.dtype, device=q2.device) - q2 @ q2.mT
+        return inner / roots.unsqueeze(-1) / roots.unsqueeze(-2)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance of each number."""
+        return self.cov_factor.pow(2).sum(-1) + self.cov_diag
+
+    @property
+    def _half_log_det(self) -> Tensor:
+        return self._r.diagonal(dim1=-2, dim2=-1).abs().log().sum(-1) + 0.5 * self.cov_diag.log().sum(-1)
+
+    def _distance(self, x: Tensor) -> Tensor:
+        y, rank = x / self.cov_diag.sqrt(), self._r.shape[-1]
+        q1, q2 = self._q[..., :rank, :], self._q[..., rank:, :]
+        inner = _batch_mv(q2.mT, y)
+        return _batch_mv(q1, inner).pow(2).sum(-1) + (y - _batch_mv(q2, inner)).pow(2).sum(-1)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        kind, device, shape = self.loc.dtype, self.loc.device, self._extended_shape(sample_shape)
+        few = randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=kind, device=device)
+        own = randn(shape, dtype=kind, device=device)
+        return self.loc + _batch_mv(self.cov_factor, few) + self.cov_diag.sqrt() * own
+
+
+def _qr_below_identity(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Q and R of the matrices [I, x], one above the other."""
+    size = x.shape[-1]
+    identity = eye(size, dtype=x.dtype, device=x.device).expand(*x.shape[:-2], size, size)
+    return qr(cat([identity, x], -2))
 
 
 # ---- PyTorch's names, which distributions of other programs import --------------------------------------------------
@@ -172,10 +200,16 @@ def _batch_mv(bmat: Tensor, bvec: Tensor) -> Tensor:
 
 
 def _batch_mahalanobis(bL: Tensor, bx: Tensor) -> Tensor:
-    """x^T M^-1 x for the Cholesky factors L of M."""
-    return solve_lower(bL, bx).pow(2).sum(-1)
+    """x^T M^-1 x for the Cholesky factors L of M, [*b, n, n], and vectors x, [..., *b, n]; in the dtype of L."""
+    bx = bx.to(bL.dtype)
+    more = bx.ndim - bL.ndim + 1  # dimensions of x before b, all of which one call solves
+    if more <= 0:
+        return solve_triangular(bL, bx.unsqueeze(-1), upper=False).pow(2).sum((-1, -2))
+    distances = solve_triangular(bL, bx.flatten(0, more - 1).movedim(0, -1), upper=False).pow(2).sum(-2)
+    return distances.movedim(-1, 0).unflatten(0, bx.shape[:more])
 
 
 def _precision_to_scale_tril(P: Tensor) -> Tensor:
     """The Cholesky factor of the inverse of P."""
-    return MultivariateNormal(P.new_zeros(P.shape[-1]), precision_matrix=P, validate_args=False).scale_tril
+    upper = cholesky(P.flip(-2, -1)).flip(-2, -1)  # times its transpose it is P
+    return solve_triangular(upper.mT, eye(P.shape[-1], dtype=upper.dtype, device=P.device), upper=False)

@@ -122,9 +122,9 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
         )
     side = round(n)
     rows, columns = tril_indices(side, side, diag, device=vec.device)
-    places = (rows * side + columns).expand(vec.shape)
-    flat = vec.new_zeros((*vec.shape[:-1], side * side)).scatter(-1, places, vec)
-    return flat.unflatten(-1, (side, side))
+    matrix = vec.new_zeros((*vec.shape[:-1], side, side))
+    matrix[..., rows, columns] = vec
+    return matrix
 
 
 _sum_rightmost = sum_rightmost  # PyTorch's names, which distributions of other programs import

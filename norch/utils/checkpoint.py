@@ -100,7 +100,7 @@ def set_checkpoint_early_stop(enable: bool) -> _Guard:
 
 
 def _kind_of(x: Tensor) -> tuple[Any, ...]:
-    return tuple(x.shape), x.dtype, x.device
+    return tuple(x.shape), x.dtype, x.device, getattr(_mode.saver, "__name__", "")
 
 
 class _Part:

@@ -341,6 +341,28 @@ def test_a_users_exponential_family_has_its_entropy():
     assert len(entropies[1]) == 3
 
 
+@pytest.mark.parametrize(
+    ("factor", "diagonal"),
+    [
+        ([[1.0], [1.0]], [1e-10, 1e-10]),
+        ([[1.0, 2.0], [3.0, 4.0]], [1e-10, 1e-9]),
+        ([[100.0, 100.0], [100.0, 100.0], [100.0, 100.0]], [1e-3, 1e-3, 1e-3]),
+        ([[1.0, 2.0, 0.5]], [0.1]),
+    ],
+)
+def test_a_normal_of_low_rank_keeps_its_digits(factor, diagonal):
+    found = []
+    for t, dtype in ((torch, torch.float64), (norch, norch.float32)):
+        w, d = (t.tensor(x, dtype=dtype) for x in (factor, diagonal))
+        normal = t.distributions.LowRankMultivariateNormal(t.zeros(len(diagonal), dtype=dtype), w, d)
+        at = t.ones(len(diagonal), dtype=dtype)
+        found.append(
+            [normal.log_prob(at), normal.expand([2]).entropy(), normal.expand([2]).scale_tril, normal.variance]
+        )
+    for ours, theirs in zip(found[1], found[0]):
+        np.testing.assert_allclose(ours.tolist(), theirs.tolist(), rtol=1e-2, atol=1e-6)
+
+
 def test_triangles_as_vectors():
     for diagonal in (-1, 0, 1):
         results = []

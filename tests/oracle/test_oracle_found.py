@@ -34,6 +34,25 @@ v1 = lib.nn.functional.poisson_nll_loss(lib.ones((), dtype=lib.float16), lib.ten
 
 with lib.autocast('cpu', lib.bfloat16): v1 = lib.distributions.MultivariateNormal(lib.ones(3).half(), lib.eye(3).half())
 
+with lib.autocast('cpu'): v1 = lib.distributions.MultivariateNormal(lib.ones(2), lib.eye(2) @ lib.eye(2)).scale_tril
+
+with lib.autocast('cpu'): v1 = lib.distributions.Wishart(3.0, precision_matrix=lib.eye(2) @ lib.eye(2)).scale_tril
+
+v1 = lib.distributions.MultivariateNormal(lib.zeros(2, dtype=lib.float64), lib.eye(2))
+v2 = v1.log_prob(lib.ones(3, 2))
+
+v1 = lib.tensor([1.0, 1.0, 1.0, 301.0], dtype=lib.float16, requires_grad=True)
+v2 = lib.var_mean(v1), lib.std_mean(v1, unbiased=False)
+v2[1][0].backward()
+
+v1 = lib.nn.BatchNorm1d(3)
+v2 = lib.utils.checkpoint.checkpoint(v1, lib.eye(3, requires_grad=True), use_reentrant=False)
+v1.train(False)
+v2.sum().backward()
+
+v1 = lib.distributions.utils.vec_to_tril_matrix(lib.tensor([1.0], requires_grad=True), -1)
+v1.detach_()
+
 v1 = lib.nn.BatchNorm1d(3)
 v2 = lib.utils.checkpoint.checkpoint(v1, lib.arange(6.0).reshape(2, 3), use_reentrant=False)
 v3 = v2.sum().backward()

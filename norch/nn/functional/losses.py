@@ -41,8 +41,8 @@ def mse_loss(
     """(input - target)^2, reduced: "mean", "sum" or "none".
 
     The two broadcast, with a warning if their shapes differ, and have a floating dtype; the loss has no dimensions, or
-    their shape if reduction is "none". A `weight` of the input's shape scales each element; "mean" then divides by its
-    sum. Raises ShapeError if the shapes do not fit, RuntimeError for the mean of integers.
+    their shape if reduction is "none". A `weight` of the losses' shape scales each; "mean" then divides by its sum.
+    Raises ShapeError if the shapes do not fit, RuntimeError for the mean of integers.
 
     >>> F.mse_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor(2.)

@@ -56,7 +56,8 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         BOTH + "norch looks at dtypes first",
     ),
     (r"", "^norch raises .*torch AssertionError", BOTH + "what torch asserts"),
-    (r"l1_loss|mse_loss", "the weight has shape.*torch computes", REFUSED + "a weight of another shape"),
+    (r"(l1|mse|huber)_loss", "the weight has shape.*torch computes", REFUSED + "a weight that is no loss's"),
+    (r"(l1|mse|huber)_loss", "Weights and input must have the same size", GAVE_UP + "a weight of each loss"),
     (r"norm\(", "Low precision dtypes", GAVE_UP + "norms of no elements in 16 bits"),
     (r"view\(lib", "must be 1 to view", GAVE_UP + "other dtypes of no elements"),
     (r"Adafactor", "ZeroDivisionError", GAVE_UP + "a step of no elements"),
@@ -137,7 +138,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     ),
     (
         "one_hot|bincount",
-        r"raises MemoryError: .*torch RuntimeError: .*(Storage size|alloc)",
+        r"raises MemoryError: .*torch RuntimeError: .*(Storage size|alloc|overflowed)",
         BOTH + "more classes than memory has room for",
     ),
     ("swap_tensors", "gradient edge for a Tensor", GAVE_UP + "to swap what a graph saved"),

@@ -146,7 +146,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (
         DERIVES,
         "^norch raises CheckpointError: .*different metadata.*, torch computes",
-        REFUSED + "a checkpoint that computes other shapes again, as something it reads was written to",
+        REFUSED + "a checkpoint that computes otherwise again, as something it reads was written to",
     ),
     (r"\[0\]", "invalid index of a 0-dim tensor", GAVE_UP + "`loss[0]`, which is `loss`"),
     (DERIVES, "grad_output to have non-zero size", GAVE_UP + "an image of no elements"),

@@ -65,7 +65,7 @@ def gradients_meet(lines: Sequence[str]) -> bool:
     pair = Pair()
 
     def meet(world: dict[str, Any]) -> bool:
-        leaves = {id(x): x for x in world.values() if hasattr(x, "untyped_storage") and x.requires_grad and x.is_leaf}
+        leaves = {id(x): x for x in world.values() if hasattr(x, "untyped_storage") and is_trained(x)}
         found = [x.grad.untyped_storage().data_ptr() for x in leaves.values() if x.grad is not None and x.numel()]
         return len(set(found)) < len(found)
 
@@ -73,6 +73,13 @@ def gradients_meet(lines: Sequence[str]) -> bool:
         pair.step(line)
         if meet(pair.theirs) and not meet(pair.ours):
             return True
+    return False
+
+
+def is_trained(x: Any) -> bool:
+    """Whether a tensor is a leaf that requires gradients."""
+    with contextlib.suppress(RuntimeError):  # a view that torch gives up
+        return x.requires_grad and x.is_leaf
     return False
 
 
