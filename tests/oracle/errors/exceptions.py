@@ -94,10 +94,12 @@ DEPARTURES = [
         "TypeError RuntimeError",
         "nothing",
         r"^x\.clamp\(0, |^x\.heaviside|^lib\.full\(2, 1\)|^lib\.device\(None\)|^F\.layer_norm\(x, 3\)|"
-        r"^optim\.Optimizer\(\[p\]\)$|weight=lib\.ones\(3\)\.double|cross_entropy\(x, n\.int",
+        r"^optim\.Optimizer\(\[p\]\)$|weight=lib\.ones\(3\)\.double|cross_entropy\(x, n\.int|"
+        r"^F\.binary_cross_entropy\(lib\.rand\(2\), n\)$",
         "a bool tensor is subtracted from numbers, or they from it, as in `1 - mask`; "
         "`clamp` takes a number and a tensor; `heaviside` two dtypes; `full` and `layer_norm` one size as a number; "
-        "`device` None; `cross_entropy` int32 targets and weights of another dtype; `Optimizer` no defaults",
+        "`device` None; `cross_entropy` int32 targets and weights of another dtype; "
+        "`binary_cross_entropy` integers as targets; `Optimizer` no defaults",
         "the meaning is clear",
     ),
     Departure(
