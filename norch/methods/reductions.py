@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence, overload
+from typing import TYPE_CHECKING, Any, Sequence, overload
 
 from .. import operation
 from .._C import int64_array, lib
@@ -185,7 +185,7 @@ class ReductionMethods:
 
         `max()` and `max(axis=)` return values, as in NumPy; `max(dim)` the pair (values, indices), as in PyTorch;
         `max(other)` with a tensor is `maximum`. Indices are int64. Raises RuntimeError over no elements, IndexError
-        for a dim without elements or out of range.
+        for a dim without elements or out of range, TypeError for a dim and a tensor.
 
         >>> x = norch.tensor([[1, 5], [7, 3]])
         >>> x.max(), x.max(axis=1)
@@ -193,12 +193,8 @@ class ReductionMethods:
         >>> x.max(1).indices
         tensor([1, 0])
         """
-        if isinstance(dim, operation.Tensor):
-            dim, other = None, dim
-        if other is not None:
-            if dim is not None or axis is not None:
-                raise TypeError("max: expected a dimension or another tensor, got both")
-            return self.maximum(other)
+        if other is not None or isinstance(dim, operation.Tensor):
+            return self.maximum(_other("max", dim, axis, other))
         return _extremum("max", self, dim, axis, keepdim if keepdims is False else keepdims, f.MaxBackward)
 
     @overload
@@ -229,12 +225,8 @@ class ReductionMethods:
         >>> x.min(), x.min(axis=1)
         (tensor(1), tensor([1, 3]))
         """
-        if isinstance(dim, operation.Tensor):
-            dim, other = None, dim
-        if other is not None:
-            if dim is not None or axis is not None:
-                raise TypeError("min: expected a dimension or another tensor, got both")
-            return self.minimum(other)
+        if other is not None or isinstance(dim, operation.Tensor):
+            return self.minimum(_other("min", dim, axis, other))
         return _extremum("min", self, dim, axis, keepdim if keepdims is False else keepdims, f.MinBackward)
 
     def amax(
@@ -410,6 +402,15 @@ def _of_spread(
     axes = axes_of(name, dim, axis)
     kept = flag(keepdim, f"{name}: keepdim")
     return axes, (_NO_AXES if axes is None else int64_array(axes), -1 if axes is None else len(axes), kept, lost)
+
+
+def _other(name: str, dim: Any, axis: Dims, other: Tensor | None) -> Tensor:
+    """The tensor that is given in place of a dimension. Raises TypeError if both are."""
+    if isinstance(dim, operation.Tensor):
+        dim, other = None, dim
+    if dim is not None or axis is not None:
+        raise TypeError(f"{name}: expected a dimension or another tensor, got both")
+    return other  # type: ignore[return-value]
 
 
 def _extremum(
