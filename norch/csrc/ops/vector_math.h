@@ -277,7 +277,7 @@ HOST_DEVICE float high_part(float x) { return bits_as<float>(bits_as<int32_t>(x)
 
 // erfc(z + lost) = 2^n tail. erfc(z) (1 + 9/8 z) e^(z^2) is first + t p(t), t = (z - 2.9375) / (z + 2.9375), to 2^-29
 // (after Shepherd and Laframboise, Math. Comp. 36, 1981). Near 0, with 9/8, it hardly changes with t. What the square of
-// z, the divisor and the quotient lose comes last.
+// z, the exponent, the divisor and the quotient lose comes last.
 struct Tail {
     int32_t n;
     float tail;
@@ -285,11 +285,13 @@ struct Tail {
 HOST_DEVICE Tail tail_of(float z, float lost) {
     const float high = high_part(z), low = (z - high) + lost, square = high * high;
     const float shifted = ROUNDING - z * z * 1.44269504f, n = shifted - ROUNDING;
-    const Exponential e = exponential((-square - n * LN2_HIGH) - (n * LN2_LOW + low * (high + z)), shifted);
+    const float most = -square - n * LN2_HIGH, last = n * LN2_LOW + low * (high + z), power = most - last;
+    const Exponential e = exponential(power, shifted);
 
     const float divisor = z * 1.125f + 1.0f, above = z + 2.9375f, inverse = 1.0f / (above * divisor),
                 share = inverse * above;
-    const float t = (z - 2.9375f) * (inverse * divisor), first = 0.785444379f;
+    const float below = z - 2.9375f, turn = inverse * divisor, near = below * turn;
+    const float t = near + (below - near * above) * turn, first = 0.785444379f;
     float p = -0.000130338376f;
     p = p * t - 0.000324850087f;
     p = p * t + 0.000975714356f;
@@ -303,7 +305,7 @@ HOST_DEVICE Tail tail_of(float z, float lost) {
     const float sum = p * t + first, quotient = high_part(sum * share), divisor_high = high_part(divisor);
     const float unused = (high * 1.125f - (divisor_high - 1.0f)) + low * 1.125f;
     const float remains = (sum - quotient * divisor_high) - (quotient * unused - (p * t + (first - sum)));
-    const float more = remains * share;
+    const float more = quotient * ((most - power) - last) + remains * share;
     return {e.n, ((quotient + more) * e.rest + more) + quotient};
 }
 HOST_DEVICE float erfc_of(float x, float lost) {
