@@ -78,7 +78,7 @@ def _walk(
     oldest = min(node.age for node in wanted) if wanted else 0  # nothing behind it is asked for
     needed = mode.asked = None if wanted is None else _needed(starts, wanted, oldest)
     if needed is None and Node.gathering:
-        mode.asked = set(_reached(starts))  # now: freed nodes forget their operands
+        mode.asked = set(reached(starts))  # now: freed nodes forget their operands
     mode.starts = starts
     arrived: Arrived = {}
     waiting: Waiting = []
@@ -164,10 +164,10 @@ def _without_signs(whole: Tensor) -> None:
 
 def visited() -> set[Node]:
     """The nodes that the walk of this thread visits: for a hook."""
-    return set(_reached(mode.starts)) if mode.asked is None else mode.asked
+    return set(reached(mode.starts)) if mode.asked is None else mode.asked
 
 
-def _reached(starts: Flow) -> list[Node]:
+def reached(starts: Flow) -> list[Node]:
     """The nodes that `starts` depend on, the oldest first: the operands of an operation are older than it is."""
     reached: set[Node] = set()
     following = [target for target, _ in starts if target is not None]
@@ -185,7 +185,7 @@ def _turns(starts: Flow) -> Turns:
     (By its own age its turn would come after every node, because parameters are older than what is computed from them.)
     """
     oldest: dict[Node, int] = {}
-    for node in _reached(starts):
+    for node in reached(starts):
         for target in node.edges:
             if target is not None and target.after:
                 oldest.setdefault(target, node.age)
@@ -196,7 +196,7 @@ def _turns(starts: Flow) -> Turns:
 def _needed(starts: Flow, wanted: set[Node], oldest: float) -> set[Node]:
     """The nodes on a path from `starts` to one of `wanted`, and the freed ones that may have been, which forgot."""
     needed: set[Node] = set()
-    for node in _reached(starts):
+    for node in reached(starts):
         forgot = node.freed and not node.edges and node.age > oldest
         if node in wanted or forgot or not needed.isdisjoint(node.edges):
             needed.add(node)

@@ -181,8 +181,8 @@ SHAPED_DERIVATIVE_OPS(DECLARE_TERNARY)
 #undef DECLARE_TERNARY
 
 #define DECLARE_BOUNDED(name, rule, formula)                                                                  \
-    API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2);            \
-    API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2);
+    API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3, Tensor* number);             \
+    API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3, Tensor* number);
 BOUNDED_OPS(DECLARE_BOUNDED)
 #undef DECLARE_BOUNDED
 

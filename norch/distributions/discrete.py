@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
-from ..arguments import broadcast_shapes, flags
+from ..arguments import broadcast_shapes, flags, sizes_in
 from ..functions.creation import arange, eye, zeros
 from ..functions.promotion import finfo
 from ..functions.random import rand
@@ -15,7 +15,7 @@ from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import int64
 from . import constraints
-from .distribution import Distribution, ExponentialFamily, sizes_of
+from .distribution import Distribution, ExponentialFamily
 from .gamma import Gamma
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, smallest_step, softplus
 
@@ -268,7 +268,7 @@ class Categorical(_ByProbability):
         return self.probs.argmax(-1)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        shape = sizes_of(sample_shape)
+        shape = sizes_in(sample_shape, "sample")
         count = 1
         for size in shape:
             count *= size
@@ -386,7 +386,7 @@ class Multinomial(_OfClasses):
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = self._categorical.sample((self.total_count, *sizes_of(sample_shape)))
+        drawn = self._categorical.sample((self.total_count, *sizes_in(sample_shape, "sample")))
         return one_hot(drawn, self._event_shape[0]).sum(0).to(self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:

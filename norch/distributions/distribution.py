@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from ..arguments import flags
+from ..arguments import flags, sizes_in
 from ..autograd.engine import grad
 from ..autograd.mode import enable_grad, no_grad
 from ..given import warn
@@ -12,13 +12,6 @@ from ..operation import check_range
 from ..tensor import Tensor
 from ..types import Size, shown
 from . import constraints
-
-
-def sizes_of(sample_shape: Sequence[int]) -> tuple[int, ...]:
-    """The sizes of a `sample_shape`, which are no number."""
-    if isinstance(sample_shape, int):
-        raise TypeError(f"sample: the shape is {sample_shape}, expected a tuple such as ({sample_shape},)")
-    return tuple(sample_shape)
 
 
 class Distribution:
@@ -177,7 +170,7 @@ class Distribution:
         return object.__new__(type(self)) if _instance is None else _instance
 
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
-        return Size(sizes_of(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
+        return Size((*sizes_in(sample_shape, "sample"), *self._batch_shape, *self._event_shape))
 
     def _check_value(self, value: Any) -> None:
         """Check a value unless `validate_args` is False."""

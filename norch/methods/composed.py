@@ -15,10 +15,11 @@ from ..autograd.derivatives.statistics import NormBackward
 from ..autograd.functions import LogSumExpBackward
 from ..autograd.in_place import write
 from ..functions.promotion import common_type, fitting
-from ..operation import check_floating, check_operand, check_tensor, mode, recorded, wrap
+from ..operation import check_floating, check_operand, check_tensor, recorded, wrap
 from ..precision import in_float32
 from ..types import Dims, DType, Operand, bool_, dtype, shown
 from .elementwise import ternary
+from .places import is_recorded
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -69,7 +70,7 @@ class ComposedMethods:
         tensor([4., 9.])
         """
         if not legacy and are_floats(self, tensor1, tensor2):
-            if type(value) is float and not _is_in_graph(self, tensor1, tensor2):
+            if type(value) is float and not is_recorded(self, tensor1, tensor2):
                 return _add_scaled(self, lib.add_scaled_product_into, tensor1, tensor2, value, "addcmul_")
             y, z = scaled("addcmul_", tensor1, value), tensor2
             return write(self, d.AddcmulBackward, (y, z), lib.addcmul_into, self._ptr, self._ptr, y._ptr, z._ptr)
@@ -97,7 +98,7 @@ class ComposedMethods:
         tensor([1.5000, 1.5000])
         """
         if not legacy and are_floats(self, tensor1, tensor2):
-            if type(value) is float and not _is_in_graph(self, tensor1, tensor2):
+            if type(value) is float and not is_recorded(self, tensor1, tensor2):
                 return _add_scaled(self, lib.add_scaled_quotient_into, tensor1, tensor2, value, "addcdiv_")
             y, z = scaled("addcdiv_", tensor1, value), tensor2
             return write(self, d.AddcdivBackward, (y, z), lib.addcdiv_into, self._ptr, self._ptr, y._ptr, z._ptr)
@@ -289,18 +290,9 @@ def are_floats(x: Tensor, *others: object) -> bool:
     return kind.is_floating_point
 
 
-def _is_in_graph(x: Tensor, y: Any, z: Any) -> bool:
-    """Whether a write to x of y and z is to be recorded."""
-    base = x._base
-    recorded = x._edge or y._edge or z._edge or (base is not None and base._edge)
-    return bool(recorded) and mode.enabled
-
-
 def _add_scaled(x: Tensor, into: Any, y: Any, z: Any, value: float, name: str) -> Tensor:
     """x + value * y * z, or y / z, in one pass over x, which no graph records."""
-    if not -65504 <= value <= 65504:
-        fitting(value, x.dtype, name)
-    return write(x, None, (), into, x._ptr, x._ptr, y._ptr, z._ptr, number(value)._ptr)
+    return write(x, None, (), into, x._ptr, x._ptr, y._ptr, z._ptr, number(fitting(value, x.dtype, name))._ptr)
 
 
 @in_float32

@@ -164,11 +164,12 @@ def put_by(x: Tensor, index: Tensor, axis: int, kind: int, values: Any, how: int
     return wrap(lib.scatter_tensor(x._ptr, index._ptr, axis, kind, values._ptr, how))
 
 
-def is_recorded(x: Tensor, values: Any) -> bool:
+def is_recorded(x: Tensor, *values: Any) -> bool:
     """Whether a write of values into x, or into a copy of it, is recorded."""
-    base = x._base
-    in_graph = x._edge is not None or values._edge is not None or (base is not None and base._edge is not None)
-    return in_graph and mode.enabled
+    for operand in (x, x._base, *values):
+        if operand is not None and operand._edge is not None:
+            return mode.enabled
+    return False
 
 
 def _node(place: Places | AtIndices, how: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable
 from weakref import ref
 
 from .._C import int64_array, lib, raise_error
-from ..autograd.engine import grad
+from ..autograd.engine import grad, reached
 from ..autograd.in_place import join
 from ..autograd.node import AccumulateGrad
 from ..guards import Guard
@@ -321,30 +321,15 @@ def _like(x: Tensor) -> Tensor:
 
 def _goes_on(node: Any) -> bool:
     """Whether a backward may go through a freed node once more: nothing behind it has forgotten anything."""
-    seen: set[int] = set()
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        if node is not None and id(node) not in seen:
-            if node.freed and not node.edges:
-                return False
-            seen.add(id(node))
-            waiting += node.edges
-    return True
+    return not any(behind.freed and not behind.edges for behind in reached([(node, None)]))
 
 
 def _leaves_behind(tensors: list[Tensor]) -> list[Any] | str:
     """The nodes of the leaves that tensors were computed from, in one order; or why there is no backward to record."""
-    seen: dict[int, Any] = {}
-    waiting = [x._edge for x in tensors]
-    while waiting:
-        node = waiting.pop()
-        if node is not None and id(node) not in seen:
-            if node.hooks or node.around or node.calls_hook:  # recording a backward would call it once more
-                return "a hook is called in its backward"
-            if node.freed and not node.edges:
-                return "its backward goes through a graph that was freed"
-            seen[id(node)] = node
-            waiting += node.edges
-    leaves = [node for node in seen.values() if node.is_leaf and node.result() is not None]
-    return sorted(leaves, key=lambda node: node.age)
+    nodes = reached([(x._edge, None) for x in tensors])
+    for node in nodes:
+        if node.hooks or node.around or node.calls_hook:  # recording a backward would call it once more
+            return "a hook is called in its backward"
+        if node.freed and not node.edges:
+            return "its backward goes through a graph that was freed"
+    return [node for node in nodes if node.is_leaf and node.result() is not None]

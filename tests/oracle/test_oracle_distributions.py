@@ -360,7 +360,7 @@ def test_a_normal_of_low_rank_keeps_its_digits(factor, diagonal):
             [normal.log_prob(at), normal.expand([2]).entropy(), normal.expand([2]).scale_tril, normal.variance]
         )
     for ours, theirs in zip(found[1], found[0]):
-        np.testing.assert_allclose(ours.tolist(), theirs.tolist(), rtol=1e-2, atol=1e-6)
+        np.testing.assert_allclose(ours.tolist(), theirs.tolist(), rtol=5e-3, atol=1e-6)
 
 
 def test_triangles_as_vectors():

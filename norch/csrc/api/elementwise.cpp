@@ -288,8 +288,7 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
 static Owned bounded(const BoundedKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
                      const Tensor& z, Tensor* out) {
     const char* name = kernel.name;
-    const bool adds = &kernel == &kernels::add_scaled_product || &kernel == &kernels::add_scaled_quotient;
-    if ((!y.is_number && !adds) || !z.is_number) fail(TYPE_ERROR, "{}: expected numbers as bounds, got a tensor", name);
+    if (!z.is_number) fail(TYPE_ERROR, "{}: expected a number, got a tensor", name);
     check_devices(c, x, name);
     check_devices(c, y, name);
     const int32_t dtype = computing_dtype(promote<4>({&c, &x, &y, &z}), rule, name);
@@ -298,7 +297,7 @@ static Owned bounded(const BoundedKernel& kernel, Rule rule, const Tensor& c, co
     for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
     Operand first(c, dtype, shape.sizes, shape.ndim, name), second(x, dtype, shape.sizes, shape.ndim, name);
     Operand low(y, dtype, shape.sizes, shape.ndim, name, rule);
-    Operand high(z, dtype, shape.sizes, shape.ndim, name, rule, adds ? largest_number(dtype) : INFINITY);
+    Operand high(z, dtype, shape.sizes, shape.ndim, name, rule);
     if (out) check_result(*out, first_tensor(c, x), shape, dtype, name);
     return computed<4>({&first, &second, &low, &high}, shape, dtype, device, out, [&](Tensor& result) {
         kernel.launch(device, *first.tensor, *second.tensor, *low.tensor, *high.tensor, result);
@@ -352,11 +351,11 @@ TERNARY_OPS(DEFINE_TERNARY)
 SHAPED_DERIVATIVE_OPS(DEFINE_TERNARY)
 
 #define DEFINE_BOUNDED(name, rule, formula)                                                                        \
-    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2) {                    \
-        return build([&] { return bounded(kernels::name, rule, *tensor1, *tensor2, *number1, *number2, nullptr); }); \
+    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3, Tensor* number) {                     \
+        return build([&] { return bounded(kernels::name, rule, *tensor1, *tensor2, *tensor3, *number, nullptr); });  \
     }                                                                                                              \
-    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* number1, Tensor* number2) {             \
-        return attempt([&] { bounded(kernels::name, rule, *tensor1, *tensor2, *number1, *number2, out); });        \
+    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3, Tensor* number) {             \
+        return attempt([&] { bounded(kernels::name, rule, *tensor1, *tensor2, *tensor3, *number, out); });          \
     }
 BOUNDED_OPS(DEFINE_BOUNDED)
 

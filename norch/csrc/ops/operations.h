@@ -201,7 +201,7 @@ enum Rule {
     OP(floor_backward, REAL, x <= y ? T(0) : c) /* of max(x, y) */            \
     OP(gate_backward, REAL, c * x * (formula::sigmoid(y) * (T(1) - formula::sigmoid(y)))) /* along y */
 
-// Operations of c and x with two numbers y and z. c is a gradient, or what NaN becomes. Of add_scaled y is a tensor.
+// Operations of c, x and y with a number z. c is a gradient, or what NaN becomes; of all but add_scaled y is a number.
 #define BOUNDED_OPS(OP)                                                       \
     OP(nan_to_num, REAL, x != x ? c : x == T(INFINITY) ? y : x == T(-INFINITY) ? z : x) \
     OP(clamp_backward, CLAMPED, (x >= y) & (x <= z) ? c : T(0))                  \
