@@ -14,6 +14,8 @@ enum {
     PIECE = 8192,      // elements of a row that a thread takes
     SHORT_ROW = 1024,  // bytes
     CHECKED = 512,     // places
+    FEW = 16,          // elements of a row that is too short to be walked by itself,
+    ABREAST = 128,     // and how many such rows are walked together
 };
 
 // A row of three operands: n elements of each, from these offsets on, and the strides between them.
@@ -21,18 +23,35 @@ struct Row {
     int64_t n, start[3], stride[3];
 };
 
-// Calls f(row) for every row, or piece of one, of three tensors of one shape; several threads call it.
+// Calls f(row) for every row, or piece of one, of three tensors of one shape; several threads call it. In order means
+// that what has the same place in c, where strides are 0, comes one after another.
 template <class F>
 void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, bool in_order, F f) {
     const Layout<3> layout = collapse<3>({&a, &b, &c});
     const int last = layout.ndim - 1;
+    const auto line = [&](int64_t n, int along) {
+        Row row = {n, {}, {}};
+        for (int k = 0; k < 3; k++) row.stride[k] = layout.strides[k][along];
+        return row;
+    };
+    const bool keeps_order = !in_order || layout.strides[2][0] != 0 || layout.strides[2][last] != 0;
+    if (last == 1 && keeps_order && layout.shape[1] <= FEW && layout.shape[0] > layout.shape[1]) {
+        const int64_t rows = layout.shape[0];  // a few of them at a time, column by column
+        return parallel_for(rows, in_order ? rows : int64_t(SMALL_WORK), [&](int64_t begin, int64_t end) {
+            for (; begin < end; begin += ABREAST)
+                for (int64_t j = 0; j < layout.shape[1]; j++) {
+                    Row column = line(smaller(ABREAST, end - begin), 0);
+                    for (int k = 0; k < 3; k++) column.start[k] = begin * column.stride[k] + j * layout.strides[k][1];
+                    f(column);
+                }
+        });
+    }
     const int64_t n = layout.shape[last], in_row = (n + PIECE - 1) / PIECE, pieces = layout.size / n * in_row;
     parallel_for(pieces, in_order ? pieces : 1 + SMALL_WORK / smaller(n, PIECE), [&](int64_t begin, int64_t end) {
         if (in_row == 1 && last == 1) {  // the common case
             for (; begin < end; begin++) {
-                Row row = {n, {}, {}};
-                for (int k = 0; k < 3; k++)
-                    row.start[k] = begin * layout.strides[k][0], row.stride[k] = layout.strides[k][1];
+                Row row = line(n, 1);
+                for (int k = 0; k < 3; k++) row.start[k] = begin * layout.strides[k][0];
                 f(row);
             }
             return;
@@ -42,11 +61,8 @@ void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, bool in_order, 
         int64_t piece = begin % in_row;
         for (; begin < end; begin++) {
             const int64_t from = piece * PIECE;
-            Row row = {smaller(PIECE, n - from), {}, {}};
-            for (int k = 0; k < 3; k++) {
-                row.stride[k] = layout.strides[k][last];
-                row.start[k] = at.offset[k] + from * row.stride[k];
-            }
+            Row row = line(smaller(PIECE, n - from), last);
+            for (int k = 0; k < 3; k++) row.start[k] = at.offset[k] + from * row.stride[k];
             f(row);
             if (++piece == in_row) piece = 0, at.next();
         }

@@ -39,9 +39,9 @@ Range<T> row_range(const T* x, int64_t n) {
         for_lanes<TAIL>(low, [=](T lane, int j) { return less(x[i + j], lane); });
         for_lanes<TAIL>(high, [=](T lane, int j) { return more(x[i + j], lane); });
     }
-    Range<T> range = {fold<LANES>(low, less), fold<LANES>(high, more)};
-    for (; i < n; i++) range = {less(x[i], range.low), more(x[i], range.high)};
-    return range;
+    for_some_lanes<TAIL>(low, n - i, [=](T lane, int j) { return less(x[i + j], lane); });
+    for_some_lanes<TAIL>(high, n - i, [=](T lane, int j) { return more(x[i + j], lane); });
+    return {fold<LANES>(low, less), fold<LANES>(high, more)};
 }
 template <class T>
 Range<T> row_range(const T* x, int64_t n) {
@@ -58,13 +58,13 @@ double row_exp(const T* x, int64_t n, T shift, T* out, T* target, Exp e) {
     };
     // Filled up with zeros, a short rest goes through the same vectors.
     auto last = [=](int64_t i, int64_t count) {
-        T rest[TAIL], sum = 0;
+        T rest[TAIL];
         for (int j = 0; j < TAIL; j++) rest[j] = shift;
-        memcpy(rest, x + i, size_t(count) * sizeof(T));
+        for_some_lanes<TAIL>(rest, count, [=](T, int j) { return x[i + j]; });
         for_lanes<TAIL>(rest, [=](T v, int) { return e(v - shift); });
-        for (int j = 0; j < count; j++) sum += rest[j];
-        if (STORE) memcpy(out + i, rest, size_t(count) * sizeof(T));
-        return sum;
+        if (STORE) in_vectors<TAIL>(count, [&](int64_t j) { out[i + j] = rest[j]; });
+        for_lanes<TAIL>(rest, [=](T v, int j) { return j < int(count) ? v : T(0); });
+        return fold<TAIL>(rest, [](T a, T b) { return a + b; });
     };
     // While the processor computes, memory brings the next row, and makes place for this one's result.
     auto ahead = [=](int64_t i) {
@@ -90,7 +90,7 @@ double row_exp(const T* x, int64_t n, Range<T> range, T* out, T* target) {
 // log(sum(exp(x))) - max(x)
 template <class T>
 double log_sum_exp(const T* x, int64_t n, Range<T> range) {
-    return ::log(row_exp<false, T>(x, n, range, nullptr, nullptr));
+    return formula::log(row_exp<false, T>(x, n, range, nullptr, nullptr));
 }
 
 // Calls f(row) for each row of n elements, in parallel.
@@ -157,9 +157,9 @@ void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, double smoothi
     const T factor = T(scale / row_exp<true>(x, n, row_range(x, n), exponentials, out));
     const T share = T(scale * smoothing / double(n));
     if (smoothing == 0)
-        INDEPENDENT for (int64_t j = 0; j < n; j++) out[j] = exponentials[j] * factor;
+        in_vectors<TAIL>(n, [=](int64_t j) { out[j] = exponentials[j] * factor; });
     else
-        INDEPENDENT for (int64_t j = 0; j < n; j++) out[j] = exponentials[j] * factor - share;
+        in_vectors<TAIL>(n, [=](int64_t j) { out[j] = exponentials[j] * factor - share; });
     if (label >= 0) out[label] -= T(scale * (1 - smoothing));
 }
 
@@ -204,7 +204,7 @@ void softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor
             const T *g = data_as<T>(gradient) + row * n, *p = data_as<T>(y) + row * n;
             T* to = data_as<T>(out) + row * n;
             const T mean = T(row_sum<T>(n, [=](int64_t j) { return g[j] * p[j]; }));
-            INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (g[j] - mean) * p[j];
+            in_vectors<TAIL>(n, [=](int64_t j) { to[j] = (g[j] - mean) * p[j]; });
         });
     });
 }
@@ -229,7 +229,7 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
             T* to = data_as<T>(out) + row * n;
             const Range<T> range = row_range(from, n);
             const T max = range.high, log_sum = T(log_sum_exp(from, n, range));
-            INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = from[j] - max - log_sum;
+            in_vectors<TAIL>(n, [=](int64_t j) { to[j] = from[j] - max - log_sum; });
         });
     });
 }
@@ -251,7 +251,7 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
             const T *g = data_as<T>(gradient) + row * n, *p = data_as<T>(y) + row * n;
             T* to = data_as<T>(out) + row * n;
             const T sum = T(row_sum<T>(n, [=](int64_t j) { return g[j]; }));
-            INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = g[j] - formula::exp(p[j]) * sum;
+            in_vectors<TAIL>(n, [=](int64_t j) { to[j] = g[j] - formula::exp(p[j]) * sum; });
         });
     });
 }

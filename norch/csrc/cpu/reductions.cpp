@@ -11,6 +11,7 @@
 #include "ops/dtype_rules.h"
 #include "ops/reductions.h"
 #include "ops/reduced_dims.h"
+#include "cpu/loops/lanes.h"
 #include "cpu/loops/tiles.h"
 
 inline namespace NORCH_ISA {
@@ -44,8 +45,7 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
     Total total = Op::empty();
     int64_t i = 0;
     if (LANES <= n) total = in_lanes<LANES>(empty, i, n, term, combine);
-    if (i + TAIL <= n) total = Op::combine(total, Total(in_lanes<TAIL>(empty, i, n, term, combine)));
-    for (; i < n; i++) total = Op::combine(total, Total(term(i)));
+    if (i < n) total = Op::combine(total, Total(all_in_lanes<TAIL>(empty, i, n, term, combine)));
     return total;
 }
 

@@ -1,7 +1,7 @@
 // Sums over contiguous rows: in vectors of partial sums, then in double.
 
 #pragma once
-#include "cpu/loops/odometer.h"
+#include "cpu/loops/lanes.h"
 
 inline namespace NORCH_ISA {
 
@@ -39,7 +39,7 @@ double row_sum(int64_t n, F term, G last, H ahead) {
     return row_sum_in_lanes<T, LANES>(n, term, last, ahead);
 }
 
-// The same for cheap terms, whose last ones are added one by one.
+// The same for cheap terms.
 template <class T, class F>
 double row_sum(int64_t n, F term) {
     auto add = [](T a, T b) { return a + b; };
@@ -47,8 +47,8 @@ double row_sum(int64_t n, F term) {
     for (int64_t i = 0; i < n;) {
         const int64_t end = i + CHUNK < n ? i + CHUNK : n;
         if (i + LANES <= end) total += in_lanes<LANES>(T(0), i, end, term, add);
-        if (i + TAIL <= end) total += in_lanes<TAIL>(T(0), i, end, term, add);
-        for (; i < end; i++) total += term(i);
+        if (i < end) total += all_in_lanes<TAIL>(T(0), i, end, term, add);
+        i = end;
     }
     return total;
 }
