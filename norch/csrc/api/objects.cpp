@@ -421,16 +421,24 @@ size_t argument_count(PythonObject* arguments) {
 }
 void* argument_at(PythonObject* arguments, size_t i) { return objects.tuple_item(arguments, ptrdiff_t(i)); }
 
+Tensor* tensor_in(void* object) {
+    const void* const type = kind_of(object);
+    if (type != TENSOR && type != PARAMETER) return nullptr;
+    const Reference address{objects.attribute(object, ADDRESS)};
+    if (address) return static_cast<Tensor*>(address_of(address));
+    objects.clear_error();  // its __init__ has not run
+    return nullptr;
+}
+
 Tensor* tensor_of_object(void* object, TensorKind* kind) {
-    const Reference type{objects.type_of(object)};
-    if (type.object != TENSOR && type.object != PARAMETER) return nullptr;
-    const Reference address{objects.attribute(object, ADDRESS)}, edge{objects.attribute(object, EDGE)};
-    if (!address || !edge) {  // its __init__ has not run
+    Tensor* const tensor = tensor_in(object);
+    const Reference edge{tensor ? objects.attribute(object, EDGE) : nullptr};
+    if (!edge) {
         objects.clear_error();
         return nullptr;
     }
-    *kind = {type.object, edge.object != known.none};
-    return static_cast<Tensor*>(address_of(address));
+    *kind = {kind_of(object), edge.object != known.none};
+    return tensor;
 }
 
 bool append_tensors(PythonObject* list, std::vector<Owned>& tensors) {

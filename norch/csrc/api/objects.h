@@ -65,6 +65,9 @@ struct ObjectFunctions {  // in the order of norch/handles.py
     int (*truth)(void* object);
     int (*is_in_set)(void* set, void* object);
     int (*add_to_set)(void* set, void* object);
+    // With arguments that the caller holds; the first one of a method is its object.
+    void* (*call_with_each)(void* function, void* const* arguments, size_t count, void* names);
+    void* (*call_method)(void* name, void* const* arguments, size_t count, void* names);
 };
 extern ObjectFunctions objects;
 
@@ -135,7 +138,8 @@ struct TensorKind {  // what a Python object is, beside its Tensor
         return type == other.type && requires_grad == other.requires_grad;
     }
 };
-Tensor* tensor_of_object(void* object, TensorKind* kind);  // null if it is not exactly a Tensor or Parameter
+Tensor* tensor_in(void* object);  // null if it is not exactly a Tensor or Parameter
+Tensor* tensor_of_object(void* object, TensorKind* kind);
 // Puts what is `standing`, as call_recorded has it, where functions are, and notes these; or puts these back.
 void exchange(void* standing, bool begins);
 struct Line;

@@ -39,14 +39,16 @@ void* tuple_of(std::initializer_list<void*> items) {
     return tuple;
 }
 
+// All arguments are held by the caller.
 void* call(void* function, std::initializer_list<void*> arguments) {
-    const Reference tuple{function ? tuple_of(arguments) : nullptr};
-    return tuple ? objects.call(function, tuple, nullptr) : nullptr;
+    return objects.call_with_each(function, arguments.begin(), arguments.size(), nullptr);
 }
 
-void* call_method(void* object, Name& name, std::initializer_list<void*> arguments) {
-    const Reference method{get(object, name)};
-    return call(method, arguments);
+void* call_method(Name& name, std::initializer_list<void*> object_and_arguments) {
+    if (!name.string) name.string = objects.new_name(name.text);
+    return name.string
+               ? objects.call_method(name.string, object_and_arguments.begin(), object_and_arguments.size(), nullptr)
+               : nullptr;
 }
 
 // Of a list or tuple; -1 for anything else
@@ -86,7 +88,7 @@ void* rule_of(const Walk& walk, void* node) {
 // Whether somebody asks for the gradient of the node's result; -1 after an error.
 int is_asked_for(const Walk& walk, void* node) {
     if (walk.wanted != known.none) return objects.is_in_set(walk.wanted, node);
-    const Reference result{call_method(node, RESULT, {})};
+    const Reference result{call_method(RESULT, {node})};
     return result ? result != known.none : -1;
 }
 
@@ -112,9 +114,8 @@ bool arrive(const Walk& walk, void* target, void* part) {
 
 // A part as its operand is, summed where it was broadcast.
 void* fitted(void* part, void* operand) {
-    TensorKind kind;
-    const Tensor *x = tensor_of_object(part, &kind), *y = x ? tensor_of_object(operand, &kind) : nullptr;
-    if (operand != known.none && !(y && are_alike(*x, *y))) return call_method(part, SUM_TO, {operand});
+    const Tensor *x = tensor_in(part), *y = x ? tensor_in(operand) : nullptr;
+    if (operand != known.none && !(y && are_alike(*x, *y))) return call_method(SUM_TO, {part, operand});
     python.take_reference(part);
     return part;
 }
@@ -133,7 +134,8 @@ bool send(const Walk& walk, void* node, void* rule, void* gradient) {
         const Reference target = held(item_of(edges, i)), part = held(item_of(parts, i));
         if (part == known.none || !walk.needs(target)) continue;
         if (operands && i >= count_in(operands)) break;  // they were let go
-        const Reference whole{operands ? fitted(part, item_of(operands, i)) : nullptr};
+        const Reference operand = held(operands ? item_of(operands, i) : nullptr);
+        const Reference whole{operands ? fitted(part, operand) : nullptr};
         if ((operands && !whole) || !arrive(walk, target, operands ? whole : part)) return false;
     }
     return !objects.error();
@@ -157,7 +159,7 @@ bool pass_on(const Walk& walk, void* node, void* rule) {
     const Reference added{
         shown && objects.truth(shown) == 1 ? call(ADD_PART, {node, gradient, walk.arrived, walk.fresh}) : nullptr};
     if (objects.error() || (added != known.yes && !send(walk, node, rule, gradient))) return false;
-    const Reference released{walk.frees ? call_method(node, RELEASE, {}) : nullptr};
+    const Reference released{walk.frees ? call_method(RELEASE, {node}) : nullptr};
     return !walk.frees || released;
 }
 
@@ -179,11 +181,10 @@ PythonObject* known_bool(bool value) {
 
 // 1: the gradient is that of the node's tensor now, or of none; 0: that takes more; -1: an error
 int accumulated(void* node, void* gradient, void* given) {
-    const Reference tensor{call_method(node, RESULT, {})};
+    const Reference tensor{call_method(RESULT, {node})};
     if (!tensor) return -1;
     if (tensor == known.none || !is(tensor, EDGE, node)) return objects.error() ? -1 : 1;
-    TensorKind kind;
-    Tensor *x = tensor_of_object(gradient, &kind), *y = tensor_of_object(tensor, &kind);
+    Tensor *x = tensor_in(gradient), *y = tensor_in(tensor);
     if (!x || !y || fits_as_gradient(x, y) != 1 || !is(node, GRAD, known.none) || is(gradient, UNTRACKED, known.yes))
         return 0;
     const Reference id{objects.new_integer(gradient)};

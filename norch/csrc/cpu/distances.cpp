@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/backend.h"
+#include "cpu/loops/lanes.h"
 #include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 #include "ops/formulas.h"

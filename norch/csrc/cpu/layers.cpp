@@ -11,7 +11,6 @@
 #include "cpu/backend.h"
 #include "host/parallel.h"
 #include "cpu/loops/row_sum.h"
-#include "cpu/loops/odometer.h"
 
 inline namespace NORCH_ISA {
 namespace {

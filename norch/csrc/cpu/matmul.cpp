@@ -10,10 +10,10 @@
 
 #include "cpu/backend.h"
 #include "host/parallel.h"
+#include "cpu/loops/lanes.h"
 #include "cpu/loops/matrix_product.h"
 #include "cpu/loops/simd.h"
 #include "cpu/loops/tiles.h"
-#include "cpu/loops/odometer.h"
 
 inline namespace NORCH_ISA {
 namespace {
@@ -239,10 +239,10 @@ T dot(const T* x, const T* y, int64_t n) {
     for (; p + LANES <= n; p += LANES)
         sums[0] += *reinterpret_cast<const Vector*>(x + p) * *reinterpret_cast<const Vector*>(y + p);
     const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    T total = 0;
-    for (int lane = 0; lane < LANES; lane++) total += sum[lane];
-    for (; p < n; p++) total += x[p] * y[p];
-    return total;
+    T lanes[LANES];
+    memcpy(lanes, &sum, sizeof lanes);
+    if (p < n) for_some_lanes<LANES>(lanes, n - p, [=](T lane, int j) { return lane + x[p + j] * y[p + j]; });
+    return fold<LANES>(lanes, [](T a, T b) { return a + b; });
 }
 
 // out[i] += sum over p of a(i, p) * x[p * step], for an a with contiguous rows or columns.
@@ -253,14 +253,15 @@ void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t
     for (int64_t start = 0; start < k; start += DEPTH) {
         const int64_t depth = smaller(DEPTH, k - start);
         const Matrix<const T> block = a.from(0, start);
-        for (int64_t p = 0; p < depth; p++) buffer[p] = x[(start + p) * step];
+        const T* vector = step == 1 ? x + start : buffer;
+        for (int64_t p = 0; p < depth && vector == buffer; p++) buffer[p] = x[(start + p) * step];
         if (a.column == 1) {
-            for (int64_t i = 0; i < m; i++) out[i] += dot(&block(i, 0), buffer, depth);
+            for (int64_t i = 0; i < m; i++) out[i] += dot(&block(i, 0), vector, depth);
             continue;
         }
         int64_t p = 0;
         for (; p + PASS <= depth; p += PASS) {  // eight columns of a in a pass over out
-            const T *columns = &block(0, p), *factors = buffer + p;
+            const T *columns = &block(0, p), *factors = vector + p;
             INDEPENDENT for (int64_t i = 0; i < m; i++) {
                 T sum = 0;
                 UNROLL for (int c = 0; c < PASS; c++) sum += columns[c * a.column + i] * factors[c];
@@ -269,7 +270,7 @@ void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t
         }
         for (; p < depth; p++) {
             const T* column = &block(0, p);
-            INDEPENDENT for (int64_t i = 0; i < m; i++) out[i] += column[i] * buffer[p];
+            INDEPENDENT for (int64_t i = 0; i < m; i++) out[i] += column[i] * vector[p];
         }
     }
 }
@@ -377,6 +378,7 @@ template void panel_product(Matrix<const double>, Matrix<const double>, Matrix<d
 namespace {
 
 const int64_t TINY_PRODUCT = 32;  // multiplications that take less time than to prepare for tiles
+const int64_t SHORT_DOT = 1024;   // of two vectors, in one part
 
 template <class T>
 void tiny_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
@@ -392,6 +394,10 @@ template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
     for_each_product<T>(a, b, out,
                         [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
+                            if (m * n == 1 && k <= SHORT_DOT && a.column == 1 && b.row == 1) {
+                                out(0, 0) = dot(a.data, b.data, k);
+                                return;
+                            }
                             if (m * n * k <= TINY_PRODUCT) return tiny_product(a, b, out, m, n, k);
                             matrix_product(a, b, out, m, n, k, false);
                         });

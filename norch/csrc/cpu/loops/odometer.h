@@ -40,48 +40,18 @@ struct Odometer {
     // Steps to the next position; false after the last one.
     bool next() {
         for (int d = dims - 1; d >= 0; d--) {
-            const bool carries = ++index[d] == layout.shape[d];
-            for (int k = 0; k < N; k++) offset[k] += layout.strides[k][d] * (carries ? 1 - layout.shape[d] : 1);
-            if (!carries) return true;
+            const int64_t last = layout.shape[d] - 1;
+            if (index[d] < last) {
+                index[d]++;
+                for (int k = 0; k < N; k++) offset[k] += layout.strides[k][d];
+                return true;
+            }
             index[d] = 0;
+            for (int k = 0; k < N; k++) offset[k] -= layout.strides[k][d] * last;
         }
         return false;
     }
 };
-
-// lanes[j] = f(lanes[j], j) for N partial results, in vectors. (g++ would unroll a short loop instead.)
-template <int N, class T, class F>
-inline __attribute__((always_inline)) void for_lanes(T* lanes, F f) {
-    if constexpr (N <= 16) {
-        KEPT_TOGETHER for (int j = 0; j < N; j++) lanes[j] = f(lanes[j], j);
-    } else {
-        INDEPENDENT for (int j = 0; j < N; j++) lanes[j] = f(lanes[j], j);
-    }
-}
-
-// Combines N partial results into one, half of them with the other half.
-template <int N, class T, class F>
-inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
-    if constexpr (N > 1) {
-        const T* other = lanes + N / 2;
-        for_lanes<N / 2>(lanes, [=](T lane, int j) { return combine(lane, other[j]); });
-        return fold<N / 2>(lanes, combine);
-    }
-    return lanes[0];
-}
-
-// Combines term(i), term(i + 1), ... in N partial results, as long as N terms are left before `end`, of which there are
-// N at first: a loop that surely runs keeps its lanes in registers.
-template <int N, class T, class F, class G>
-inline __attribute__((always_inline)) T in_lanes(T empty, int64_t& i, int64_t end, F term, G combine) {
-    T lanes[N];
-    for (int j = 0; j < N; j++) lanes[j] = empty;
-    do {
-        for_lanes<N>(lanes, [=](T lane, int j) { return combine(lane, term(i + j)); });
-        i += N;
-    } while (i + N <= end);
-    return fold<N>(lanes, combine);
-}
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
