@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 PRODUCTS = {
     "matmul": "lib.matmul(x, y)",
     "@": "x @ v",
@@ -318,6 +320,55 @@ GRADIENTS = {  # of single operations, from gradients of one
         "T.contiguous": "leaf.T.contiguous() * y",
         "repeat": "leaf.repeat(2, 1)",
     }.items()
+}
+SHORT_ROWS = {  # of 28 elements: what a row costs
+    **{
+        f"{name}(-1)": f"rows.{name}(-1)"
+        for name in "sum mean amax argmax max prod norm var softmax log_softmax".split()
+    },
+    "cross_entropy": "lib.nn.functional.cross_entropy(rows, classes)",
+    "layer_norm": "lib.nn.functional.layer_norm(rows, (28,))",
+    "normalize": "lib.nn.functional.normalize(rows)",
+    "cumsum": "rows.cumsum(-1)",
+    "sort": "rows.sort(-1)",
+    "topk": "rows.topk(2)",
+    "differences": "rows[:, 1:] - rows[:, :-1]",
+    "deviations": "rows - rows[:, :1]",
+    "dot products": "rows[:, None] @ rows[:, :, None]",
+    "gather": "rows.gather(-1, spots)",
+    "gather of 3": "rows[:, :3].gather(-1, spots[:, :3] % 3)",
+    "index_select": "rows.index_select(-1, picks)",
+    "index_add": "rows.index_add(-1, picks, rows)",
+    "scatter of 3": "rows[:, :3].scatter(-1, spots[:, :3] % 3, 0.5)",
+    "pad": "lib.nn.functional.pad(rows, (1, 1))",
+    "roll": "rows.roll(1, -1)",
+    "cat": "lib.cat((rows, rows), -1)",
+}
+IMAGES = {  # [samples, 16, height, width]
+    "mean of channels": "images.mean((0, 2, 3))",
+    "mean of images": "images.mean((2, 3))",
+    "var of channels": "images.var((0, 2, 3))",
+    "sum(-1)": "images.sum(-1)",
+    "max(1)": "images.max(1)",
+    "softmax(1)": "images.softmax(1)",
+    "+ of channels": "images + channels",
+    "channels last": "images.permute(0, 2, 3, 1).contiguous()",
+    "channels last sum": "images.permute(0, 2, 3, 1).sum(-1)",
+    "tokens": "images.flatten(2).transpose(1, 2).contiguous()",
+    "transposed + 1": "images.transpose(0, -1) + 1",
+    "differences": "images[..., 1:] - images[..., :-1]",
+    "every second": "images[:, :, ::2, ::2].contiguous()",
+    "flip": "images.flip(-1)",
+    "** 3": "images**3",
+}
+NARROW = {  # dtypes of 16 bits: h is float16, b bfloat16
+    f"{code} of {kind}": re.sub(r"\bx\b", name, code)
+    for name, kind in (("h", "float16"), ("b", "bfloat16"))
+    for code in (
+        "-x;abs(x);x * x;x + 1;x**2;x**3;x.relu();x.exp();x.sqrt();lib.maximum(x, x);lib.lerp(x, x, 0.1);x.float();"
+        "x.int();x.sum();x.sum(0);x.mean(-1);x.max();x.std();x.softmax(-1);x.T.contiguous();"
+        "lib.nn.functional.pad(x, (1, 1))"
+    ).split(";")
 }
 CREATION = {
     "zeros": "lib.zeros(n, n)",

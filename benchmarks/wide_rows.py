@@ -2,7 +2,8 @@
 
 A row is a line of Python that norch and torch both run, with `lib` for either of them. The names it may use: x, y, z
 (matrices of n x n), leaf (one that requires gradients), d (one of doubles), v and w (vectors of n), picked (n places
-along an axis), places (n x n of them), mask (n x n).
+along an axis), places (n x n of them), mask (n x n), h and b (matrices of 16 bits), rows (many of 28 elements; classes,
+spots and picks are places in them), images (of 16 channels, about n x n elements).
 """
 
 from __future__ import annotations
@@ -27,11 +28,14 @@ from wide_operations import (  # noqa: E402
     CREATION,
     DTYPES,
     GRADIENTS,
+    IMAGES,
     INDEXING,
     JOINS,
     LINALG,
+    NARROW,
     ORDER,
     PRODUCTS,
+    SHORT_ROWS,
     SPECIAL,
     VIEWS,
     WRITES,
@@ -95,6 +99,14 @@ OPERANDS = {  # what a code may name, as functions of n
     "places": lambda n: norch.randint(0, n, (n, n)),
     "mask": lambda n: norch.rand(n, n) > 0.5,
     "d": lambda n: (norch.rand(n, n) * 6 - 3).double(),
+    "h": lambda n: norch.rand(n, n).half(),
+    "b": lambda n: norch.rand(n, n).bfloat16(),
+    "rows": lambda n: norch.rand(1 + n * n // 28, 28),
+    "classes": lambda n: norch.randint(0, 28, (1 + n * n // 28,)),
+    "spots": lambda n: norch.randint(0, 28, (1 + n * n // 28, 28)),
+    "picks": lambda n: norch.randint(0, 28, (28,)),
+    "images": lambda n: norch.rand(1 + n // 16, 16, 2 + n // 35, 2 + n // 35),
+    "channels": lambda n: norch.rand(1, 16, 1, 1),
 }
 WORD = re.compile(r"[a-z_]+")
 
@@ -164,6 +176,9 @@ def operations() -> list[Row]:
         ("creation", CREATION, both[:1]),
         ("special", SPECIAL, both[:1]),
         ("gradients", GRADIENTS, both[:1]),
+        ("rows", SHORT_ROWS, both[:1]),
+        ("images", IMAGES, both[:1]),
+        ("narrow", NARROW, both[:1]),
     ]
     for family, codes, layouts in tables:
         for name, code in codes.items():
