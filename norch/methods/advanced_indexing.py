@@ -107,13 +107,23 @@ def _one_by_one(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, Places | 
 
 
 def _of_arrays(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Places | AtIndices] | None:
-    """The same for int64 tensors with dimensions, lists, integers, slices and None; None for others."""
+    """The same for int64 tensors with dimensions, lists, integers, slices, None and `...`; None for others."""
     device, rank = lib.device_of(x._ptr), lib.ndim_of(x._ptr)
     basic: list[Any] = []
     indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
-    axis, arrays, is_cut = 0, 0, False
+    axis, arrays, is_cut, is_open = 0, 0, False, False
     for part in parts:
+        if part is Ellipsis:
+            rest = rank - sum(other is not None for other in parts) + 1
+            if is_open or rest < 0:
+                return None
+            is_open = True
+            basic += [ALL] * rest
+            indices += [None] * rest
+            axes += range(axis, axis + rest)
+            axis += rest
+            continue
         if type(part) is list:
             part = _checked(part, x)
         if isinstance(part, operation.Tensor):
