@@ -17,22 +17,32 @@ namespace {
 
 // ---- The loops ---------------------------------------------------------------------------------------------------
 
-template <class Row, class T>
+// What a formula gave, as it is written: that of a test may be 0 or 1 of another type. (As a choice: of conversions of
+// bool g++ makes no vectors.)
+template <class Out, class Given>
+Out written(Given value) {
+    if constexpr (std::is_same<Given, Out>::value)
+        return value;
+    else
+        return value ? Out(1) : Out(0);
+}
+
+template <class Row, class T, class Out = decltype(Row::formula_of(T()))>
 void unary_loop(const Run& run) {
     with_operand<T>(run, 0, [&](auto x) {
-        auto out = reinterpret_cast<decltype(Row::formula_of(T()))*>(run.data[1]);
+        Out* out = reinterpret_cast<Out*>(run.data[1]);
         const int64_t n = run.n;
-        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i]);
+        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = written<Out>(Row::formula_of(x[i]));
     });
 }
 
-template <class Row, class T>
+template <class Row, class T, class Out = decltype(Row::formula_of(T(), T()))>
 void binary_loop(const Run& run) {
     with_operand<T>(run, 0, [&](auto x) {
         with_operand<T>(run, 1, [&](auto y) {
-            auto out = reinterpret_cast<decltype(Row::formula_of(T(), T()))*>(run.data[2]);
+            Out* out = reinterpret_cast<Out*>(run.data[2]);
             const int64_t n = run.n;
-            INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i], y[i]);
+            INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = written<Out>(Row::formula_of(x[i], y[i]));
         });
     });
 }
@@ -98,6 +108,8 @@ void unary(const Tensor& x, Tensor& out) {
         if (x.dtype == INT64) return walk<2>({&x, &out}, 1, unary_loop<Row, int64_t>);
     for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
+        if constexpr (RULE == TEST)
+            if (out.dtype != BOOL) return walk<2>({&x, &out}, 1, unary_loop<Row, T, T>);
         if constexpr (RULE == REAL && IsLong<Row>::value)
             walk<2>({&x, &out}, 1, unary_block_loop<Row, T>);
         else
@@ -111,6 +123,8 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
         if (x.dtype == INT64) return walk<3>({&x, &y, &out}, 1, binary_loop<Row, int64_t>);
     for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
+        if constexpr (RULE == TEST)
+            if (out.dtype != BOOL) return walk<3>({&x, &y, &out}, 1, binary_loop<Row, T, T>);
         if constexpr ((RULE == REAL && IsLong<Row>::value) || OrdinaryPairs<Row, T>::exist ||
                       IsLongPower<Row, T>::value)
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);

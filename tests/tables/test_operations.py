@@ -43,6 +43,7 @@ def test_every_operation_of_the_library_has_a_row():
         "hardtanh_backward",
         "add_scaled_product",
         "add_scaled_quotient",
+        "add_product_to_scaled",
     }  # tests/autograd/test_fused.py, tests/tensor
     assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
     assert set(operations["summed_loss"]) == set(SUMMED_LOSSES)

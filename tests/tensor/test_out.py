@@ -115,7 +115,29 @@ def test_powers_of_evenly_spaced_numbers_fill_an_out_in_its_shape():
         norch.zeros(2, dtype=norch.int64, out=norch.ones(2))
 
 
-def test_a_large_result_of_another_dtype_is_converted_part_by_part():
+@pytest.mark.parametrize("kind", "float64 float32 float16 bfloat16 int64 int32 int16 uint8 bool".split())
+def test_comparisons_in_place_write_zeros_and_ones_of_the_dtype(kind, device):
+    x = norch.tensor([[0, 1, 2, 3], [3, 2, 1, 0]], device=device).repeat(3, 7).to(getattr(norch, kind))
+    for name in ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"):
+        for y in (x.flip(1), x[:1], x.T.contiguous().T, x.to(norch.int64)):
+            compared, written = getattr(x, name)(y), getattr(x.clone(), f"{name}_")(y)
+            assert written.dtype is x.dtype and norch.equal(written, compared.to(x.dtype)), name
+    assert norch.equal(x.clone().le_(1), (x <= 1).to(x.dtype))
+    assert norch.equal(x.clone().logical_not_(), x.logical_not().to(x.dtype))
+    turned = x[:4, :4].clone()  # an operand that the result would overwrite
+    assert norch.equal(turned.clone().T.lt(turned), (lambda t: t.T.lt_(t) > 0)(turned.clone()))
+
+
+def test_clamp_and_nan_to_num_keep_their_numbers():
+    nan, inf = float("nan"), float("inf")
+    x = norch.tensor([nan, -inf, -2.0, -0.0, 0.5, 2.0, inf] * 5)
+    assert norch.equal(x.clamp(-1, 1).nan_to_num(9), norch.tensor([9, -1, -1, 0, 0.5, 1, 1] * 5))
+    assert x.clamp(2, 1).nan_to_num(9).unique().tolist() == [1, 9]
+    assert x.clamp(nan, 1).isnan().all() and x.clamp(norch.zeros(35), norch.full((35,), nan)).isnan().all()
+    assert norch.equal(x.nan_to_num(inf, -inf, 3), norch.tensor([inf, 3, -2, 0, 0.5, 2, -inf] * 5))
+
+
+def test_a_large_result_of_another_dtype():
     x = norch.arange(400_000.0).view(500, 800)
     y = norch.arange(800.0) * 499.0
     expected = (x < y).float()

@@ -92,35 +92,10 @@ static void check_result(const Tensor& out, const Tensor& like, const Shape& sha
     check_writable(out, name);
 }
 
-enum { CACHED = 1 << 16 };  // elements of a result that is to be converted: as many as stay in the cache
-
-static Tensor rows_of(const Tensor& x, int64_t first, int64_t count) {
-    Tensor rows = x;
-    rows.data = data_as<char>(rows) + first * x.strides[0] * item_size(x.dtype);
-    rows.shape[0] = count;
-    rows.size = count * (x.size / x.shape[0]);
-    return rows;
-}
-
-// Computes a result of dtype for an out of another one, part after part. The operands are in out's order.
-template <int N, class F>
-static void compute_by_parts(Operand* const (&operands)[N], Tensor out, int32_t dtype, F compute) {
-    const int64_t height = out.shape[0], rows = std::min(height, 1 + CACHED / (out.size / height));
-    Tensor wholes[N];
-    for (int k = 0; k < N; k++) wholes[k] = *operands[k]->tensor;
-    int64_t shape[MAX_DIMS] = {rows};
-    std::copy(out.shape + 1, out.shape + out.ndim, shape + 1);
-    Owned result = new_tensor(shape, out.ndim, dtype, out.device);
-    for (int64_t first = 0; first < height; first += rows) {
-        const int64_t count = std::min(rows, height - first);
-        for (int k = 0; k < N; k++) {
-            operands[k]->view = rows_of(wholes[k], first, count);
-            operands[k]->tensor = &operands[k]->view;
-        }
-        Tensor part = rows_of(*result, 0, count), target = rows_of(out, first, count);
-        compute(part);
-        assign(part, target);
-    }
+// A test returns bool; written into a tensor of the dtype that it compares, a kernel of the CPU writes 0 and 1 there.
+static int32_t returned_dtype(Rule rule, int32_t dtype, int32_t device, const Tensor* out) {
+    const bool in_place = out && out->dtype == dtype && kind_of(device) == CPU_KIND;
+    return rule == TEST && !in_place ? int32_t(BOOL) : dtype;
 }
 
 // Runs compute(result) for a new result, or for out if it is not null: then for a result of dtype, which is out itself
@@ -138,11 +113,6 @@ static Owned computed(Operand* const (&operands)[N], const Shape& shape, int32_t
     for (Operand* operand : operands) operand->put_in(order);
 
     Owned result;
-    if (out && out->dtype != dtype && out->size > 2 * CACHED && kind_of(device) == CPU_KIND && !is_recording()) {
-        compute_by_parts(operands, order.view(*out), dtype, compute);
-        mark_written(*out);
-        return Owned();
-    }
     if (!out || out->dtype != dtype) {
         result = new_tensor(shape.sizes, shape.ndim, dtype, device);
         order.lay_out(*result);
@@ -164,7 +134,7 @@ static Owned unary(const UnaryKernel& kernel, Rule rule, const Tensor& x, Tensor
     const char* name = kernel.name;
     int32_t dtype = computing_dtype(x.dtype, rule, name);
     Operand operand(x, dtype, x.shape, x.ndim, name);
-    int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
+    int32_t result_dtype = returned_dtype(rule, dtype, x.device, out);
     Shape shape;
     broadcast(shape, x, name);
     if (out) check_result(*out, x, shape, result_dtype, name);
@@ -232,8 +202,8 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     const bool alike =
         !x.is_number && !y.is_number && are_alike(x, y);  // the usual case: nothing to promote or to broadcast
     int32_t dtype = computing_dtype(alike ? x.dtype : promote<2>({&x, &y}), rule, name);
-    int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
     int32_t device = first_tensor(x, y).device;
+    int32_t result_dtype = returned_dtype(rule, dtype, device, out);
     Shape shape;
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);

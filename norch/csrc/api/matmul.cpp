@@ -163,11 +163,16 @@ static Owned added_product(const Tensor& x, const Tensor& y, const Tensor& z, Te
     if (alone) return result;
     const bool into = out && in_place(*out, y, z, result);
     Tensor added = expanded(x, shape, ndim, name);
+    if (is_outer) left = as_column(left);
+    if (is_outer && beta && is_real(x.dtype)) {
+        if (!into) return taken(add_product_to_scaled_tensor(&added, &left, &right, beta));
+        done(add_product_to_scaled_into(out, &added, &left, &right, beta));
+        return Owned();
+    }
     if (into && beta) done(elementwise_mul_into(out, &added, beta));
     Owned scaled = beta && !into ? taken(elementwise_mul_tensor(&added, beta)) : Owned();
     Tensor *sum = scaled.tensor ? scaled.tensor : &added, *target = into ? out : scaled.tensor;
     if (is_outer) {
-        left = as_column(left);
         if (!target || sum->dtype != promoted(left.dtype, right.dtype))
             return taken(addcmul_tensor(sum, &left, &right));
         done(addcmul_into(target, sum, &left, &right));

@@ -201,13 +201,14 @@ enum Rule {
     OP(floor_backward, REAL, x <= y ? T(0) : c) /* of max(x, y) */            \
     OP(gate_backward, REAL, c * x * (formula::sigmoid(y) * (T(1) - formula::sigmoid(y)))) /* along y */
 
-// Operations of c, x and y with a number z. c is a gradient, or what NaN becomes; of all but add_scaled y is a number.
+// Operations of c, x and y with a number z. c is a gradient, or what NaN becomes; y is a number but in the last three.
 #define BOUNDED_OPS(OP)                                                       \
-    OP(nan_to_num, REAL, x != x ? c : x == T(INFINITY) ? y : x == T(-INFINITY) ? z : x) \
+    OP(nan_to_num, REAL, formula::nan_to_num(x, c, y, z))                        \
     OP(clamp_backward, CLAMPED, (x >= y) & (x <= z) ? c : T(0))                  \
     OP(hardtanh_backward, REAL, (x <= y) | (x >= z) ? T(0) : c)                  \
     OP(add_scaled_product, REAL, c + z * x * y)                                  \
-    OP(add_scaled_quotient, REAL, c + z * x / y)
+    OP(add_scaled_quotient, REAL, c + z * x / y)                                 \
+    OP(add_product_to_scaled, REAL, z * c + x * y)
 
 // What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them.
 //   huber  x is the difference of prediction and target, y the delta
