@@ -91,33 +91,50 @@ __all__ = _ROWS + _NAMES + _IN_PLACE
 
 
 def _function(name: str) -> Callable[..., Tensor]:
-    """The function of a method. Those with at most one operand more name it: to pass on `*args` takes twice as long."""
+    """The function of a method. One of few operands names them: to pass on `*args` takes twice as long."""
     written_after = name not in WITHOUT_OUT and not any((name, others) in _KERNELS for others in range(3))
 
     def of_one(input: Any, *, out: Out = None) -> Tensor:
-        if out is None and isinstance(input, Tensor):
-            return getattr(Tensor, name)(input)  # (autocast may have wrapped it since)
-        return _otherwise(name, out, input)
+        if not isinstance(input, Tensor) or not (out is None or written_after):
+            return _otherwise(name, out, input)
+        result = getattr(Tensor, name)(input)  # (autocast may have wrapped it since)
+        return result if out is None else into(out, result, name)
 
     def of_two(input: Any, other: Any, *, out: Out = None) -> Tensor:
-        if out is None and isinstance(input, Tensor):
-            return getattr(Tensor, name)(input, other)
-        return _otherwise(name, out, input, other)
+        if not isinstance(input, Tensor) or not (out is None or written_after):
+            return _otherwise(name, out, input, other)
+        result = getattr(Tensor, name)(input, other)
+        return result if out is None else into(out, result, name)
+
+    def of_two_and(input: Any, other: Any, *, out: Out = None, **kwargs: Any) -> Tensor:
+        if kwargs or not isinstance(input, Tensor) or not (out is None or written_after):
+            return _otherwise(name, out, input, other, **kwargs)
+        result = getattr(Tensor, name)(input, other)
+        return result if out is None else into(out, result, name)
+
+    def of_three(input: Any, other: Any, third: Any, *, out: Out = None, **kwargs: Any) -> Tensor:
+        if kwargs or not isinstance(input, Tensor) or not (out is None or written_after):
+            return _otherwise(name, out, input, other, third, **kwargs)
+        result = getattr(Tensor, name)(input, other, third)
+        return result if out is None else into(out, result, name)
 
     def of_any(input: Any, *args: Any, out: Out = None, **kwargs: Any) -> Tensor:
-        if isinstance(input, Tensor):
-            if out is None:
-                return getattr(Tensor, name)(input, *args, **kwargs)
-            if written_after:
-                return into(out, getattr(Tensor, name)(input, *args, **kwargs), name)
-        return _otherwise(name, out, input, *args, **kwargs)
+        if not isinstance(input, Tensor) or not (out is None or written_after):
+            return _otherwise(name, out, input, *args, **kwargs)
+        result = getattr(Tensor, name)(input, *args, **kwargs)
+        return result if out is None else into(out, result, name)
 
     method = getattr(Tensor, name)
-    code = method.__code__
-    count = 0 if code.co_flags & VARIABLE or code.co_kwonlyargcount or method.__defaults__ else code.co_argcount
-    made = of_one if count == 1 else of_two if count == 2 and code.co_varnames[1] == "other" else of_any
+    code, made = method.__code__, of_any
+    if not code.co_flags & VARIABLE and code.co_argcount <= 3:
+        more = code.co_kwonlyargcount > 0
+        made = {1: of_any if more else of_one, 2: of_two_and if more else of_two, 3: of_three}[code.co_argcount]
     function: Any = functools.update_wrapper(made, method)
     function.__module__, function.__qualname__ = __name__, name  # where pickle finds it
+    if made is not of_any:  # under the method's names
+        names = ("input", *code.co_varnames[1 : code.co_argcount])
+        function.__code__ = made.__code__.replace(co_varnames=names + made.__code__.co_varnames[len(names) :])
+        function.__defaults__ = method.__defaults__
     return cast(Callable[..., Tensor], function)
 
 

@@ -41,6 +41,9 @@ def into(out: Out, result: Result, name: str) -> Result:
     """
     if out is None:
         return result
+    if type(out) is type(result) is operation.Tensor and out._edge is out._base is out._views is result._edge is None:
+        if lib.write_result(out._ptr, result._ptr) == 0:  # most often
+            return out
     if written(out, lib.write_result, result):
         return out  # type: ignore[return-value]
     parts = result if isinstance(result, tuple) else (result,)
