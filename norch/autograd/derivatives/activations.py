@@ -24,21 +24,40 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et 
 # ---- The functions ----------------------------------------------------------------------------------------------
 
 
-def _row(name: str, backward: Callable[..., Node]) -> Callable[..., Tensor]:
-    """The function of a row of csrc/ops/operations.h: of x and its parameters, numbers; `inplace` writes it into x."""
+def _row(name: str, backward: Callable[..., Node], parameters: int = 0) -> Callable[..., Tensor]:
+    """The function of a row of csrc/ops/operations.h: of x and its parameters, numbers; `inplace` writes it into x.
+
+    There is one for each number of parameters: to pass on `*parameters` takes longer than a small kernel.
+    """
     function, into = f"{name}_tensor", f"{name}_into"  # by name: an export to ONNX has others in `lib` meanwhile
 
-    def of(x: Tensor, *parameters: float, inplace: bool = False) -> Tensor:
+    def of_x(x: Tensor, *, inplace: bool = False) -> Tensor:
         if inplace is False or (inplace is not True and not flag(inplace, f"{name}: inplace")):
-            result = wrap(getattr(lib, function)(x._ptr, *map(_parameter, parameters)))
-            return result if x._edge is None else recorded(result, backward, (x,), *parameters)
+            result = wrap(getattr(lib, function)(x._ptr))
+            return result if x._edge is None else recorded(result, backward, (x,))
         if x._edge is x._base is x._views is None:  # no graph
-            if getattr(lib, into)(x._ptr, x._ptr, *map(_parameter, parameters)):
-                raise_error()
-            return x
-        return _written(x, backward, getattr(lib, into), parameters)
+            return x if getattr(lib, into)(x._ptr, x._ptr) == 0 else raise_error()
+        return _written(x, backward, getattr(lib, into), ())
 
-    return of
+    def with_one(x: Tensor, first: float, *, inplace: bool = False) -> Tensor:
+        a = _parameter(first)
+        if inplace is False or (inplace is not True and not flag(inplace, f"{name}: inplace")):
+            result = wrap(getattr(lib, function)(x._ptr, a))
+            return result if x._edge is None else recorded(result, backward, (x,), first)
+        if x._edge is x._base is x._views is None:
+            return x if getattr(lib, into)(x._ptr, x._ptr, a) == 0 else raise_error()
+        return _written(x, backward, getattr(lib, into), (first,))
+
+    def with_two(x: Tensor, first: float, second: float, *, inplace: bool = False) -> Tensor:
+        a, b = _parameter(first), _parameter(second)
+        if inplace is False or (inplace is not True and not flag(inplace, f"{name}: inplace")):
+            result = wrap(getattr(lib, function)(x._ptr, a, b))
+            return result if x._edge is None else recorded(result, backward, (x,), first, second)
+        if x._edge is x._base is x._views is None:
+            return x if getattr(lib, into)(x._ptr, x._ptr, a, b) == 0 else raise_error()
+        return _written(x, backward, getattr(lib, into), (first, second))
+
+    return (of_x, with_one, with_two)[parameters]
 
 
 def _written(x: Tensor, backward: Callable[..., Node], into: Callable[..., int], parameters: Any) -> Tensor:
@@ -265,13 +284,13 @@ selu = _row("selu", SeluBackward)  # SELU_SCALE elu(x, SELU_ALPHA)
 logsigmoid = _row("logsigmoid", LogsigmoidBackward)  # log(1 / (1 + e^-x))
 hardsigmoid = _row("hardsigmoid", HardsigmoidBackward)  # relu6(x + 3) / 6
 hardswish = _row("hardswish", HardswishBackward)  # x relu6(x + 3) / 6
-leaky_relu = _row("leaky_relu", LeakyReluBackward)  # of x and a slope: x if x > 0, else slope x
-elu = _row("elu", EluBackward)  # of x and alpha: x if x > 0, else alpha (e^x - 1)
-softplus = _row("softplus", SoftplusBackward)  # of x and a threshold: log(1 + e^x), or x if x > threshold
-hardtanh = _row("clamp", HardtanhBackward)  # of x, low and high: x moved into [low, high]
-hardshrink = _row("hardshrink", ShrinkBackward)  # of x and a size: 0 if |x| <= size, else x
-softshrink = _row("softshrink", ShrinkBackward)  # of x and a size: 0 if |x| <= size, else x moved towards 0 by size
-threshold = _row("threshold", ThresholdBackward)  # of x, a limit and a value: value if x <= limit, else x
+leaky_relu = _row("leaky_relu", LeakyReluBackward, 1)  # of x and a slope: x if x > 0, else slope x
+elu = _row("elu", EluBackward, 1)  # of x and alpha: x if x > 0, else alpha (e^x - 1)
+softplus = _row("softplus", SoftplusBackward, 1)  # of x and a threshold: log(1 + e^x), or x if x > threshold
+hardtanh = _row("clamp", HardtanhBackward, 2)  # of x, low and high: x moved into [low, high]
+hardshrink = _row("hardshrink", ShrinkBackward, 1)  # of x and a size: 0 if |x| <= size, else x
+softshrink = _row("softshrink", ShrinkBackward, 1)  # of x and a size: 0 if |x| <= size, else x moved towards 0 by size
+threshold = _row("threshold", ThresholdBackward, 2)  # of x, a limit and a value: value if x <= limit, else x
 
 # ---- Halves -----------------------------------------------------------------------------------------------------
 

@@ -189,7 +189,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     >>> F.hardtanh(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
-    check_tensors("hardtanh", input)
+    if not isinstance(input, Tensor):
+        check_tensors("hardtanh", input)
     kind = input.dtype
     if kind is bool_:
         raise RuntimeError("hardtanh: expected numbers, got norch.bool")

@@ -20,7 +20,7 @@ def check_floats(name: str, *values: Tensor) -> None:
     for value in values:
         if not isinstance(value, Tensor):
             check_tensors(name, value)
-        if not value.is_floating_point():  # asked here, for the sake of small layers
+        if not value.dtype.is_floating_point:  # asked here, for the sake of small layers
             operation.check_floating(value, name)
 
 

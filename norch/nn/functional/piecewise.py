@@ -200,7 +200,8 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     >>> F.leaky_relu_(norch.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
     """
-    return leaky_relu(input, negative_slope, inplace=True)
+    check_floats("leaky_relu", input)
+    return kernels.leaky_relu(input, negative_slope, inplace=True)
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
