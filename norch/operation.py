@@ -96,6 +96,11 @@ def assigning(targets: Sequence[Any], values: Sequence[Any]) -> partial[int]:
 
 def operand(value: Any) -> Any:
     """A Tensor as it is, a Python number as a Number, an array as a tensor; NotImplemented for anything else."""
+    kind = type(value)
+    if kind is Tensor:
+        return value
+    if kind is float or kind is int:  # isinstance takes long to say no
+        return number(value)
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (int, float)):
@@ -121,7 +126,7 @@ def check_tensor(value: Any, name: str) -> Any:
 
 def check_floating(x: Any, name: str) -> Any:
     """Return x; raise RuntimeError if its dtype is not floating."""
-    if not x.is_floating_point():
+    if not x.dtype.is_floating_point:
         raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}{to_floating(x.dtype)}")
     return x
 

@@ -6,14 +6,14 @@ an operator, its reflected and in-place forms, and the named methods.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from .. import operation
 from .._C import Number, ShapeError, lib
 from ..autograd.in_place import write
 from ..docstrings import documentation
 from ..functions.promotion import can_cast
-from ..operation import check_operand, edge, mode, operand, record, recorded, wrap
+from ..operation import check_operand, edge, mode, operand, record, wrap
 from ..types import Operand
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def binary(
 
     Without `numbers` the methods refuse a Python number, as PyTorch's.
     """
-    checked = check_operand if numbers else _check_no_number
+    checked = check_operand if numbers else _checked_tensor
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
     method_name = method_name or name
 
@@ -69,7 +69,10 @@ def binary(
         a = operand(other)
         if a is NotImplemented:
             return NotImplemented
-        return recorded(wrap(function(a._ptr, self._ptr)), backward, (a, self))
+        result = wrap(function(a._ptr, self._ptr))
+        if (a._edge or self._edge) and backward and mode.enabled:
+            record(result, backward(a, self), (a._edge, self._edge))
+        return result
 
     def in_place(self: Tensor, other: Operand) -> Tensor:
         b = operand(other)
@@ -78,14 +81,15 @@ def binary(
         return write(self, backward, (b,), into, self._ptr, self._ptr, b._ptr)
 
     def method(self: Tensor, other: Operand) -> Tensor:
-        checked(other, method_name)
-        result = forward(self, other)
-        return forward(self, cast(Any, other).to_dense()) if result is NotImplemented else result  # of a sparse tensor
+        b = checked(other, method_name)
+        result = wrap(function(self._ptr, b._ptr))
+        if (self._edge or b._edge) and backward and mode.enabled:
+            record(result, backward(self, b), (self._edge, b._edge))
+        return result
 
     def method_(self: Tensor, other: Operand) -> Tensor:
-        checked(other, f"{method_name}_")
-        result = in_place(self, other)
-        return in_place(self, cast(Any, other).to_dense()) if result is NotImplemented else result
+        b = checked(other, f"{method_name}_")
+        return write(self, backward, (b,), into, self._ptr, self._ptr, b._ptr)
 
     return (
         _named(forward, f"__{method_name}__", doc),
@@ -111,9 +115,12 @@ def ternary(name: str, backward: type[Node]) -> Callable[[Any, Any, Any], Tensor
     return forward
 
 
-def _check_no_number(value: Operand, name: str) -> None:
-    if isinstance(check_operand(value, name), Number):
+def _checked_tensor(value: Operand, name: str) -> Tensor:
+    """What `check_operand` returns, if that is a tensor."""
+    found = check_operand(value, name)
+    if type(found) is Number:
         raise TypeError(f"{name}: expected a Tensor, got the number {value}")
+    return found
 
 
 IN_PLACE = """
