@@ -470,7 +470,7 @@ def evenly_spaced(
     if count < 0:
         raise ShapeError(f"{name}: expected a number of steps that is not negative, got {steps}")
     for value in (start, end):
-        if isinstance(value, operation.Tensor) and value.ndim > 0:
+        if getattr(value, "ndim", 0) and isinstance(value, operation.Tensor):
             raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
     first, last = fitting(plain_number(start, name), kind, name), fitting(plain_number(end, name), kind, name)
     return wrap(lib.linspace_tensor(float(first), float(last), count, computed.number, device_number(device)))

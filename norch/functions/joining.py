@@ -128,8 +128,10 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     >>> norch.hstack([norch.tensor([1, 2]), norch.tensor([3])])
     tensor([1, 2, 3])
     """
-    parts = _padded_all(_sequence(tensors, "hstack"), 1)
-    return _joined(parts, 0 if parts[0].ndim == 1 else 1, out)
+    parts = _sequence(tensors, "hstack")
+    if parts[0].ndim > 1:
+        return _joined(parts, 1, out)
+    return _joined(_padded_all(parts, 1), 0, out)
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:

@@ -129,7 +129,7 @@ def logspace(
     """
     kind = floating(dtype, out)
     exponents = evenly_spaced(start, end, steps, kind, float64, device, "logspace")
-    result = filled((), plain_number(base, "logspace"), float64, device) ** exponents
+    result = float(plain_number(base, "logspace")) ** exponents
     return sequence(result.to(kind), "logspace", requires_grad, pin_memory, layout, out)
 
 

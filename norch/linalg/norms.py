@@ -64,7 +64,8 @@ def _vector_norm(x: Tensor, ord: float, axes: list[int] | None, keepdim: bool, d
     y = x if dtype is None else _widened("linalg.vector_norm", x, dtype)
     if (ord < 0 or ord == math.inf) and _count(y, axes) == 0:
         raise RuntimeError(f"linalg.vector_norm: no elements have no norm of order {ord}")
-    return into(out, _norm(y, float(ord), axes, keepdim), "linalg.vector_norm")
+    result = _norm(y, float(ord), axes, keepdim)
+    return result if out is None else into(out, result, "linalg.vector_norm")
 
 
 def _norm(x: Tensor, p: float, axes: list[int] | None, keepdim: bool) -> Tensor:
@@ -104,12 +105,15 @@ def matrix_norm(
     tensor(5.)
     """
     x = check_floating(check_tensor(A, "linalg.matrix_norm"), "linalg.matrix_norm")
-    if x.ndim < 2:
+    rank = x.ndim
+    if rank < 2:
         raise ShapeError(f"linalg.matrix_norm: expected at least 2 dimensions, got shape {list(x.shape)}")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: expected two dimensions, got {shown(dim)}")
     x = x if dtype is None else _widened("linalg.matrix_norm", x, dtype)
-    rows, columns = axis_of(x, dim[0], "linalg.matrix_norm"), axis_of(x, dim[1], "linalg.matrix_norm")
+    rows, columns = rank - 2, rank - 1
+    if dim != (-2, -1):
+        rows, columns = axis_of(x, dim[0], "linalg.matrix_norm"), axis_of(x, dim[1], "linalg.matrix_norm")
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {shown(dim)}")
     if ord == "fro":

@@ -54,9 +54,9 @@ class RandomFillMethods:
         >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
         tensor([5., 5.])
         """
-        mean, std = plain_number(mean, "normal_"), plain_number(std, "normal_")
-        state = state_of(generator)
-        return overwrite(self, lib.normal_into, state, mean, std)
+        if not (type(mean) is type(std) is float):
+            mean, std = plain_number(mean, "normal_"), plain_number(std, "normal_")
+        return overwrite(self, lib.normal_into, state_of(generator), mean, std)
 
     def random_(
         self: Tensor,

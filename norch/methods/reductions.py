@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axes_of, axis_of, flag, flags, one_axis
+from ..arguments import axes_of, axis_of, flag, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..autograd.derivatives.statistics import DeviationBackward
@@ -311,31 +311,35 @@ class ReductionMethods:
         x, along = _as(dtype, self), one_axis("cumprod", dim, axis)
         return _as(dtype, recorded(wrap(lib.cumprod_tensor(x._ptr, along)), CumprodBackward, (x,), along))
 
-    @flags
-    def cumsum_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
+    def cumsum_(
+        self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None
+    ) -> Tensor:
         """In place: the running sums of `cumsum`; shape and dtype stay. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([1, 2, 3]).cumsum_(0)
         tensor([1, 3, 6])
         """
-        return self.copy_(self.cumsum(dim, dtype=_own_dtype("cumsum_", self, dtype)))
+        along, kind = one_axis("cumsum_", dim, axis), _own_dtype("cumsum_", self, dtype)
+        return self.copy_(self._cumsum(along, False) if kind is None else self.cumsum(along, dtype=kind))
 
-    @flags
-    def cumprod_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
+    def cumprod_(
+        self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None
+    ) -> Tensor:
         """In place: the running products of `cumprod`; shape and dtype stay. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([1, 2, 3]).cumprod_(0)
         tensor([1, 2, 6])
         """
         x = self if self._edge is None else self.clone()  # whose old values the derivative takes
-        return self.copy_(x.cumprod(dim, dtype=_own_dtype("cumprod_", self, dtype)))
+        return self.copy_(x.cumprod(dim, axis=axis, dtype=_own_dtype("cumprod_", self, dtype)))
 
 
 def _own_dtype(name: str, x: Tensor, dtype: DType | None) -> DType | None:
     """The dtype to ask for to write into x: its own, None if it is so anyhow; RuntimeError if another is asked for."""
-    if dtype not in (None, x.dtype):
-        raise RuntimeError(f"{name}: dtype is {shown(dtype)}, expected {x.dtype}, which the tensor has")
-    return None if x.is_floating_point() or x.dtype is int64 else x.dtype
+    own = x.dtype
+    if dtype is not None and dtype != own:
+        raise RuntimeError(f"{name}: dtype is {shown(dtype)}, expected {own}, which the tensor has")
+    return None if own.is_floating_point or own is int64 else own
 
 
 def _reduced(

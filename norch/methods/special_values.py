@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 
+def _replace_into(
+    x: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor | None:
+    """`nan_to_num` written into x."""
+    kind, plain = x.dtype, nan is posinf is neginf is None
+    if not kind.is_floating_point:
+        return None
+    none, above, below = finite_numbers(kind) if plain else _finite_numbers(kind, nan, posinf, neginf)
+    operands = x._ptr, none._ptr, x._ptr, above._ptr, below._ptr
+    return write(x, NanToNumBackward, (), lib.nan_to_num_into, *operands)
+
+
 class SpecialValueMethods:
     """The methods of Tensor that know the special values of floats."""
 
@@ -41,9 +53,9 @@ class SpecialValueMethods:
             return self.clone()
         none, above, below = finite_numbers(kind) if plain else _finite_numbers(kind, nan, posinf, neginf)
         result = wrap(lib.nan_to_num_tensor(none._ptr, self._ptr, above._ptr, below._ptr))
-        return result if self._edge is None else recorded(result, NanToNumBackward, (self,), limits_of(kind).max)
+        return result if self._edge is None else recorded(result, NanToNumBackward, (self,))
 
-    nan_to_num_ = in_place(nan_to_num, lambda x, *numbers, **named: _replace_into(x, *numbers, **named))
+    nan_to_num_ = in_place(nan_to_num, _replace_into)
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.
@@ -86,7 +98,7 @@ def _check_numbers(*replacements: object) -> None:
 
 
 def _finite_numbers(
-    kind: dtype, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+    kind: dtype, nan: float | None, posinf: float | None, neginf: float | None
 ) -> tuple[Number, Number, Number]:
     """What `nan_to_num` puts in place of NaN, infinity and minus infinity, if it is given numbers."""
     _check_numbers(nan, posinf, neginf)
@@ -94,21 +106,6 @@ def _finite_numbers(
     chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
     none, above, below = (number(math.copysign(math.inf, x) if abs(x) > largest else x) for x in chosen)
     return none, above, below
-
-
-def _replace_into(x: Tensor, *numbers: float | None, **named: float | None) -> Tensor | None:
-    """`nan_to_num` written into x."""
-    kind = x.dtype
-    if not kind.is_floating_point:
-        return None
-    none, above, below = _finite_numbers(kind, *numbers, **named) if numbers or named else finite_numbers(kind)
-    return write(
-        x,
-        lambda old: NanToNumBackward(old, limits_of(kind).max),
-        (),
-        lib.nan_to_num_into,
-        *(x._ptr, none._ptr, x._ptr, above._ptr, below._ptr),
-    )
 
 
 def _next_half(x: Tensor, y: Tensor) -> Tensor:

@@ -375,14 +375,14 @@ class ViewMethods:
         tensor([[0, 1, 2],
                 [2, 3, 4]])
         """
-        axis = axis_of(self, dimension, "unfold")
+        shape, axis = self.shape, axis_of(self, dimension, "unfold")
         length, hop = one_size(size, "unfold"), one_size(step, "unfold")
-        total = self.shape[axis] if self.ndim else 1
+        total = shape[axis] if shape else 1
         if not 0 <= length <= total:
             raise RuntimeError(f"unfold: expected a size up to {total}, that of dimension {dimension}, got {size}")
         if hop < 1:
             raise RuntimeError(f"unfold: expected a step of at least 1, got {step}")
-        place = _windows(self.shape, self.stride(), axis, length, hop)
+        place = _windows(shape, lib.strides_of(self._ptr), axis, length, hop)
         ptr = lib.as_strided_tensor(self._ptr, *place, lib.offset_of(self._ptr))
         return view(self, ptr, d.UnfoldBackward, axis, length, hop)
 

@@ -167,7 +167,7 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> T
 
     def values() -> Tensor:
         k = _points(-1.0, 2.0 / _steps(M, sym), M)
-        return _bessel(beta * (1.0 - k * k).clamp(min=0).sqrt(), beta)
+        return _bessel((1.0 - k * k).relu().sqrt() * beta, beta)
 
     return _window("kaiser", M, options, values)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..._C import lib, number
+from ..._C import lib
+from ...functions.promotion import finite_numbers
 from ...operation import computed, wrap
 from ..node import Gradients, Node
 
@@ -34,16 +35,12 @@ class EntrBackward(Node):
 class NanToNumBackward(Node):
     """What was replaced is constant."""
 
-    def __init__(self, x: Tensor, largest: float) -> None:
-        super().__init__(x)
-        self.largest = largest
-
     def backward(self, gradient: Tensor) -> Gradients:
         return [self.x.isfinite()._choose(gradient, 0.0)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        bounds = number(-self.largest)._ptr, number(self.largest)._ptr
-        return [wrap(lib.clamp_backward_tensor(gradient._ptr, self.x._ptr, *bounds))]
+        _, largest, least = finite_numbers(self.x.dtype)
+        return [wrap(lib.clamp_backward_tensor(gradient._ptr, self.x._ptr, least._ptr, largest._ptr))]
 
 
 class SincBackward(Node):
