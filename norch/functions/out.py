@@ -41,9 +41,11 @@ def into(out: Out, result: Result, name: str) -> Result:
     """
     if out is None:
         return result
-    if type(out) is type(result) is operation.Tensor and out._edge is out._base is out._views is result._edge is None:
-        if lib.write_result(out._ptr, result._ptr) == 0:  # most often
-            return out
+    x: Any = out
+    y: Any = result
+    if type(x) is type(y) is operation.Tensor and x._edge is x._base is x._views is y._edge is None:  # most often
+        if lib.write_result(x._ptr, y._ptr) == 0:
+            return x
     if written(out, lib.write_result, result):
         return out  # type: ignore[return-value]
     parts = result if isinstance(result, tuple) else (result,)

@@ -151,7 +151,7 @@ def _of_arrays(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Places | AtIn
         at = next(place for place, index in enumerate(indices) if index is not None)
         if at == axes[at]:
             return view, Places(indices[at], at, SLICES | WRAPS)  # type: ignore[arg-type]
-    return view, AtIndices(indices, axes)
+    return view, AtIndices(indices, axes if is_cut else None)
 
 
 def by_tensor(x: Tensor, index: Tensor) -> Places | None:

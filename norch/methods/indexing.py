@@ -36,7 +36,8 @@ def get(x: Tensor, index: object) -> Tensor:
 
 def set(x: Tensor, index: object, value: Any) -> None:
     """x[index] = value: the value is broadcast to the selection and converted to x's dtype."""
-    is_number = isinstance(value, (int, float))
+    is_tensor = isinstance(value, operation.Tensor)
+    is_number = not is_tensor and isinstance(value, (int, float))
     if is_number and isinstance(index, operation.Tensor) and index.dtype is bool_ and index.shape == x.shape:
         if x.dtype.itemsize != 2:  # in which masked_fill_ refuses what becomes infinite here
             x.masked_fill_(index, value)
@@ -45,7 +46,7 @@ def set(x: Tensor, index: object, value: Any) -> None:
     packed = lib.parts_of_index(parts)
     if packed is not None and _assigned(x, packed, value, is_number):
         return
-    if packed in _WHOLES or _is_the_article_s(x, index):
+    if (packed is not None and packed in _WHOLES) or _is_the_article_s(x, index):
         target, place = x, None
     else:
         target, place = locate(x, parts) if packed is None else (x._part(packed), None)
@@ -53,8 +54,8 @@ def set(x: Tensor, index: object, value: Any) -> None:
         target.copy_(value if is_number else values_for(x, value, target.ndim))
     elif is_number:
         put_(target, place, number(value))
-    elif isinstance(value, operation.Tensor) and not is_recorded(target, value):
-        fit = value if value.ndim else one_value(target, value, "x[index] = value")
+    elif is_tensor and not is_recorded(target, value):
+        fit = value if lib.ndim_of(value._ptr) else one_value(target, value, "x[index] = value")
         after_write(target, place.write(target, fit, CONVERTED))
     else:
         put_(target, place, values_for(x, value, place.ndim(target)))

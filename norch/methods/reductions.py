@@ -311,9 +311,7 @@ class ReductionMethods:
         x, along = _as(dtype, self), one_axis("cumprod", dim, axis)
         return _as(dtype, recorded(wrap(lib.cumprod_tensor(x._ptr, along)), CumprodBackward, (x,), along))
 
-    def cumsum_(
-        self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None
-    ) -> Tensor:
+    def cumsum_(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """In place: the running sums of `cumsum`; shape and dtype stay. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([1, 2, 3]).cumsum_(0)
