@@ -78,8 +78,10 @@ class Parts:
             raise RuntimeError(f"the truth of a sparse tensor of shape {list(self.shape)} is ambiguous")
         return self.item() != 0
 
-    def any(self) -> Tensor:
-        """Whether any element is not 0: a scalar."""
+    def any(self, dim: None = None, keepdim: bool = False) -> Tensor:
+        """Whether any element is not 0: a scalar. Raises TypeError for a dim."""
+        if dim is not None:
+            raise TypeError(f"any: sparse tensors have this over all dimensions alone, got dim={shown(dim)}")
         return self.coalesce()._elements.any()
 
     def norm(self, p: Any = 2) -> Tensor:

@@ -200,6 +200,13 @@ def test_a_module_keeps_a_sparse_buffer():
     assert module.adjacency is None
 
 
+def test_any_is_over_all_dimensions():
+    x = norch.tensor([0.0, 2.0]).to_sparse()
+    assert x.any() and norch.any(x)
+    with pytest.raises(TypeError, match="over all dimensions alone, got dim=0"):
+        norch.any(x, 0)
+
+
 def test_t_leaves_fewer_dimensions():
     x = norch.tensor([0.0, 2.0]).to_sparse()
     assert x.t() is x

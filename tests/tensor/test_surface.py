@@ -362,3 +362,16 @@ def test_functions_are_pickled_by_their_names(space):
     functions = [f for name, f in vars(space).items() if not name.startswith("_") and hasattr(f, "__code__")]
     assert norch.tanh in functions or space is not norch
     assert [f for f in functions if pickle.loads(pickle.dumps(f)) is not f] == []
+
+
+def test_functions_of_methods_take_the_names_of_their_operands():
+    x, y = norch.tensor([[1.0, 2.0], [3.0, 4.0]]), norch.eye(2)
+    assert norch.mm(x, mat2=y).tolist() == norch.mm(input=x, mat2=y).tolist() == x.tolist()
+    assert norch.sum(x, dim=0).tolist() == norch.sum(x, axis=0).tolist() == [4, 6]
+    assert norch.clamp(x, max=2).tolist() == [[1, 2], [2, 2]]
+    assert norch.cumsum(x, 1, out=y) is y and y.tolist() == [[1, 3], [3, 7]]
+    assert norch.addmm(x, x, x, beta=0).tolist() == (x @ x).tolist()
+    with pytest.raises(TypeError, match=r"mm\(\) got an unexpected keyword argument 'other'"):
+        norch.mm(x, other=y)
+    with pytest.raises(TypeError, match=r"mm\(\) missing 1 required positional argument: 'mat2'"):
+        norch.mm(x)
