@@ -125,7 +125,8 @@ def _function(name: str) -> Callable[..., Tensor]:
         return result if out is None else into(out, result, name)
 
     method = getattr(Tensor, name)
-    code, made = method.__code__, of_any
+    code = method.__code__
+    made: Any = of_any
     if not code.co_flags & VARIABLE and code.co_argcount <= 3:
         more = code.co_kwonlyargcount > 0
         made = {1: of_any if more else of_one, 2: of_two_and if more else of_two, 3: of_three}[code.co_argcount]
