@@ -236,7 +236,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "drop_guard": (None, [OBJECT]),
     "know_tensors": (None, [OBJECT] * 3),
     "know_parameters": (None, [OBJECT]),
-    "know_walk": (None, [OBJECT] * 4),
+    "know_walk": (None, [OBJECT] * 6),
     "walk_plain": (OBJECT, [OBJECT] * 6 + [c_int32] * 2),
     "accumulate_plain": (OBJECT, [OBJECT] * 2),
     "needed_bits": (c_int32, [OBJECT] * 2),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from heapq import heappop, heappush
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
 from .. import _C, operation
@@ -21,7 +22,7 @@ from ..threads import holding, shared_lock
 from ..types import contiguous_format, shown
 from .derivatives.joining import stack
 from .hooks import Hooks
-from .node import FREED, AccumulateGrad, Edge, GradientEdge, Gradients, Node
+from .node import FREED, AccumulateGrad, Edge, GradientEdge, Gradients, Node, OutputBackward, OutputGradients
 from .node_hooks import through_posthooks, through_prehooks
 from .saved import unpacked
 
@@ -169,14 +170,15 @@ def visited() -> set[Node]:
 
 def reached(starts: Flow) -> list[Node]:
     """The nodes that `starts` depend on, the oldest first: the operands of an operation are older than it is."""
-    reached: set[Node] = set()
-    following = [target for target, _ in starts if target is not None]
+    reached: set[Any] = {None}
+    following: list[Any] = [target for target, _ in starts]
     while following:
         node = following.pop()
         if node not in reached:
             reached.add(node)
-            following += [target for target in node.edges if target is not None]
-    return sorted(reached, key=lambda node: node.age)
+            following += node.edges
+    reached.remove(None)
+    return sorted(reached, key=attrgetter("age"))
 
 
 def _turns(starts: Flow) -> Turns:
@@ -300,7 +302,7 @@ def _finish(leaf: Node, gradient: Tensor, given: set[int]) -> None:
 
 
 if CPYTHON:
-    lib.know_walk(heappush, heappop, _add_part, _one_each)
+    lib.know_walk(heappush, heappop, _add_part, _one_each, OutputBackward, OutputGradients)
 
 # ---- What runs when backward is over ----------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from weakref import WeakSet, ref
 from .. import operation
 from .._C import CPYTHON, Number, lib, write_clock
 from ..guards import within
-from ..operation import mode, next_age, record, wrap
+from ..operation import mode, next_age, wrap
 from .hooks import HookHandle, HookMethods, Hooks, call_with_gradient, call_with_leaf, call_with_tuple
 from .saved import pack, unpacked
 
@@ -276,8 +276,10 @@ class MultiOutput(Node):
     def record_outputs(self, outputs: Sequence[Tensor]) -> None:
         """Make the tensors the outputs 0, 1, ... of this node."""
         self.outputs_count = len(outputs)
-        for i, output in enumerate(outputs):
-            record(output, OutputBackward(i), (self,))
+        edges = (self,)
+        for i, output in enumerate(outputs):  # as `record`, of nodes that save nothing
+            output._edge = node = OutputBackward(i)
+            node.edges, node.age, node.result = edges, next_age(), ref(output)
         if mode.hooks_of_saved is not None:
             self.pack()
 

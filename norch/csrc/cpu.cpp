@@ -269,7 +269,11 @@ bool assign_rows(const Tensor& x, Tensor& out) {
         do {
             const T* from = data_as<const T>(x) + at.offset[0];
             T* to = data_as<T>(out) + at.offset[1];
-            for (int64_t j = 0; j < n; j++) to[j * out_step] = from[j * step];
+            const T value = *from;
+            if (step == 0 && out_step == 1)
+                for (int64_t j = 0; j < n; j++) to[j] = value;
+            else
+                for (int64_t j = 0; j < n; j++) to[j * out_step] = from[j * step];
         } while (at.next());
         return true;
     }

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import TYPE_CHECKING, Any
 
 from .. import _C, operation
 from .._C import addresses, lib, raise_error
 from ..arguments import axis_of, flags, one_size, sizes_in, sizes_of
-from ..autograd.derivatives import views as d
-from ..autograd.in_place import view, wrap_views
+from ..autograd.derivatives.joining import BY_INDEX, BY_LENGTH, BY_SIZES, IN_CHUNKS, IN_SECTIONS, with_split
+from ..autograd.in_place import wrap_views
 from ..operation import mode
 from ..types import Sizes, int64
 
@@ -158,10 +157,6 @@ class SplittingMethods:
     unsafe_split_with_sizes = split_with_sizes
 
 
-# As Splitting in csrc/api.h
-BY_SIZES, BY_INDEX, IN_CHUNKS, BY_LENGTH, IN_SECTIONS = range(5)
-
-
 def _parts_of_sizes(x: Tensor, dim: int, given: Any, name: str) -> tuple[Tensor, ...]:
     """Views of these sizes, which must add up to that of a dimension."""
     axis = axis_of(x, dim, name)
@@ -190,13 +185,5 @@ def _parts(x: Tensor, dim: int, count: int, how: int, name: str, sizes: Any = No
     if not handles:  # an error, or no parts
         is_empty = how in (BY_SIZES, BY_INDEX) and x.ndim and not x.shape[axis_of(x, axis, name)]
         return () if is_empty else raise_error()
-    if x._edge is None:
-        return wrap_views(handles, x, mode.enabled)
-    axis %= x.ndim
-    if how == BY_INDEX:
-        return tuple([view(x, handle, d.SelectBackward, axis, k) for k, handle in enumerate(handles)])
-    lengths = [lib.shape_of(handle)[axis] for handle in handles]
-    starts = itertools.accumulate(lengths, initial=0)
-    return tuple(
-        [view(x, handle, d.SliceBackward, axis, *place, 1) for handle, *place in zip(handles, starts, lengths)]
-    )
+    parts = wrap_views(handles, x, mode.enabled)
+    return parts if x._edge is None else with_split(x, axis, parts)

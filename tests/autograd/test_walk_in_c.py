@@ -52,6 +52,15 @@ def views(x, y):
     return norch.stack([part * i for i, part in enumerate(parts)]).sum() + x[0, 1:].sum() * y.T[1].sum()
 
 
+def rows(x, y):
+    a, b, c = x.unbind(1)
+    top, bottom = (x * y).split([1, 2])
+    b.register_hook(lambda gradient: gradient * 2)
+    loss = (a * a + b + a[1:].sum() * c).sum() + (bottom * y[0]).exp().sum() + c[0] * c[1] + bottom[0, 1] * y[0, 1]
+    loss.held = c  # which gets a gradient
+    return loss
+
+
 def outputs(x, y):
     first, second = norch.sort(x * y, 1)
     return (first * second).sum() + x.max(1).values.prod()
@@ -81,7 +90,7 @@ def one_gradient(x, y):  # arrives at both
     return (x + y).sum()
 
 
-PROGRAMS = [layers, broadcast, shared, views, outputs, custom, in_place, hooked, one_gradient]
+PROGRAMS = [layers, broadcast, shared, views, rows, outputs, custom, in_place, hooked, one_gradient]
 
 
 @pytest.fixture(params=["C", "Python"])

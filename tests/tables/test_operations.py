@@ -106,7 +106,6 @@ TESTED_BY_THEMSELVES = {
     "RoundedDivBackward",
     "RecurrentBackward",  # tests/nn/test_recurrent.py
     "EmbeddingBackward",  # tests/nn/test_embedding_bags.py
-    "SplitBackward",
     "ModuleBackward",  # tests/nn/test_hooks.py
     "ModuleOutputBackward",
     "ModuleOutputs",

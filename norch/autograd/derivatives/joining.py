@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, Sequence
 
-from ..._C import lib
-from ...operation import mode, recorded, wrap
+from ..._C import addresses, lib
+from ...operation import mode, recorded, several, wrap
 from ..multi_output import MultiOutput, OutputGradients
 from ..node import Gradients, Node
 
@@ -72,7 +71,8 @@ class StackBackward(Node):
         self.axis, self.dtypes = axis, [t.dtype for t in tensors]
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [part.to(dtype) for part, dtype in zip(gradient.unbind(self.axis), self.dtypes)]
+        kind, parts = gradient.dtype, unbind(gradient, self.axis)
+        return [part if dtype is kind else part.to(dtype) for part, dtype in zip(parts, self.dtypes)]
 
 
 class CatBackward(Node):
@@ -94,35 +94,43 @@ class CatBackward(Node):
 
 # ---- Splitting --------------------------------------------------------------------------------------------------
 
-
-def unbind(x: Tensor) -> list[Tensor]:
-    """The rows x[0], x[1], ... of a tensor, as `x.unbind()` gives them, not to be written to."""
-    return _split(x, [wrap(lib.select_tensor(x._ptr, 0, i)) for i in range(x.shape[0])], 0)
+# As Splitting in csrc/api.h
+BY_SIZES, BY_INDEX, IN_CHUNKS, BY_LENGTH, IN_SECTIONS = range(5)
 
 
-def split(x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+def unbind(x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
+    """The parts that `x.unbind(axis)` gives, not to be written to: as views they would be known to x."""
+    handles = lib.split_tensor(x._ptr, axis, None, 0, BY_INDEX)
+    return with_split(x, axis, several(handles)) if x.shape[axis] else ()
+
+
+def split(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, ...]:
     """Parts of these sizes of a tensor along its last dimension, as `x.split(sizes, -1)`, not to be written to."""
-    starts = accumulate(sizes, initial=0)
-    return _split(x, [wrap(lib.slice_tensor(x._ptr, -1, start, size, 1)) for start, size in zip(starts, sizes)], -1)
+    return with_split(x, -1, several(lib.split_tensor(x._ptr, -1, addresses(sizes), len(sizes), BY_SIZES)))
 
 
-def _split(x: Tensor, parts: list[Tensor], axis: int) -> list[Tensor]:
+def with_split(x: Tensor, axis: int, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Parts of x along an axis, with the node that joins their gradients."""
     if x._edge is not None and mode.enabled:
         SplitBackward(x, axis, parts).record_outputs(parts)
     return parts
 
 
 class SplitBackward(MultiOutput):
-    """x split along an axis: the gradients of the parts joined, zeros for a part that was not used.
+    """x split along an axis, which `unbind`'s parts lack: their gradients joined, zeros for a part that was not used.
 
     (As views of their own, n parts would each have a gradient of x's whole size: n times the work.)
     """
 
     def __init__(self, x: Tensor, axis: int, parts: Sequence[Tensor]) -> None:
         super().__init__((x._edge,))
-        self.shape, self.axis, self.shapes = x.shape, axis, [part.shape for part in parts]
+        self.axis, self.join, self.shapes = axis, stack, [parts[0].shape] * len(parts)
+        if parts[0].ndim == x.ndim:
+            self.join, self.shapes = cat, [part.shape for part in parts]
 
     def backward(self, gradients: OutputGradients) -> Gradients:
         known = next(iter(gradients.values()))
-        parts = [gradients[i] if i in gradients else known.new_zeros(shape) for i, shape in enumerate(self.shapes)]
-        return [cat(parts, self.axis).reshape(self.shape)]
+        unused = {*self.shapes} if len(gradients) < len(self.shapes) else ()
+        zeros = {shape: known.new_zeros(shape) for shape in unused}
+        parts = [gradients[i] if i in gradients else zeros[shape] for i, shape in enumerate(self.shapes)]
+        return [self.join(parts, self.axis)]

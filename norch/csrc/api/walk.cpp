@@ -15,8 +15,9 @@ struct Name {
 };
 Name AGE{"age"}, AROUND{"around"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGE{"_edge"}, EDGES{"edges"};
 Name FREED{"freed"}, FUSED{"fused"}, GRAD{"grad"}, HOOKS{"hooks"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, PACKED{"packed"};
-Name RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"}, UNTRACKED{"_untracked"};
+Name KEY{"key"}, RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"}, UNTRACKED{"_untracked"};
 void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH;  // functions of Python
+void *OUTPUT_BACKWARD, *OUTPUT_GRADIENTS;          // classes
 
 void* get(void* object, Name& name) {
     if (!name.string) name.string = objects.new_name(name.text);
@@ -101,11 +102,36 @@ bool push(const Walk& walk, void* node) {
     return done;
 }
 
+// An output of a node with several, whose own gradient nobody asks for, nor adds parts to.
+bool passes_on(const Walk& walk, void* target) {
+    return kind_of(target) == OUTPUT_BACKWARD && !objects.item(walk.fresh, target) && is(target, HOOKS, known.none) &&
+           is_asked_for(walk, target) == 0;
+}
+
+bool arrive(const Walk& walk, void* target, void* part);
+
+// What arrives at such an output goes to the node at once, without a turn of the output's own.
+bool arrive_behind(const Walk& walk, void* output, void* part) {
+    const Reference edges{get(output, EDGES)}, key{edges ? get(output, KEY) : nullptr};
+    const Reference node = held(key && count_in(edges) == 1 ? item_of(edges, 0) : nullptr);
+    if (!node || !walk.needs(node)) return !objects.error();
+    Reference gradients = held(objects.item(walk.arrived, node));
+    if (!gradients) {
+        gradients.object = objects.error() ? nullptr : call(OUTPUT_GRADIENTS, {});
+        if (!gradients || !arrive(walk, node, gradients)) return false;
+    }
+    const Reference before = held(objects.item(gradients, key));
+    const Reference sum{before ? objects.add(before, part) : nullptr};
+    return !objects.error() && objects.set_item(gradients, key, before ? sum : part) == 0;
+}
+
 bool arrive(const Walk& walk, void* target, void* part) {
     const Reference before = held(objects.item(walk.arrived, target));
-    if (!before)
+    if (!before) {
+        if (passes_on(walk, target)) return arrive_behind(walk, target, part);
         return !objects.error() && objects.set_item(walk.arrived, target, part) == 0 &&
                (is(target, IS_LEAF, known.yes) || push(walk, target));
+    }
     const Reference sum{objects.add(before, part)};
     if (!sum || objects.set_item(walk.arrived, target, sum) != 0) return false;
     return objects.item(walk.fresh, target) ||
@@ -195,8 +221,10 @@ int accumulated(void* node, void* gradient, void* given) {
 
 }  // namespace
 
-void know_walk(PythonObject* push, PythonObject* pop, PythonObject* add_part, PythonObject* one_each) {
+void know_walk(PythonObject* push, PythonObject* pop, PythonObject* add_part, PythonObject* one_each,
+               PythonObject* output_backward, PythonObject* output_gradients) {
     HEAP_PUSH = push, HEAP_POP = pop, ADD_PART = add_part, ONE_EACH = one_each;
+    OUTPUT_BACKWARD = output_backward, OUTPUT_GRADIENTS = output_gradients;
 }
 
 PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObject* found, PythonObject* fresh,
