@@ -142,11 +142,7 @@ enum Rule {
     OP(frexp_mantissa, REAL, formula::frexp_mantissa(x))                             \
     OP(frexp_exponent, REAL, formula::frexp_exponent(x))
 
-#define SPECIAL_PAIR_OPS(OP)                                                         \
-    OP(zeta, REAL, formula::zeta(x, y))                                              \
-    OP(div_trunc, DIVISION, formula::div_trunc(x, y))                                \
-    OP(round_scaled, REAL, formula::round(x * y) / y)                                \
-    OP(xlog1py, REAL, (x == T(0)) & (y == y) ? T(0) : x * formula::log1p(y))         \
+#define POLYNOMIAL_OPS(OP)                                                           \
     OP(chebyshev_polynomial_t, REAL, formula::chebyshev_polynomial_t(x, y))          \
     OP(chebyshev_polynomial_u, REAL, formula::chebyshev_polynomial_u(x, y))          \
     OP(chebyshev_polynomial_v, REAL, formula::chebyshev_polynomial_v(x, y))          \
@@ -155,6 +151,13 @@ enum Rule {
     OP(hermite_polynomial_he, REAL, formula::hermite_polynomial_he(x, y))            \
     OP(laguerre_polynomial_l, REAL, formula::laguerre_polynomial_l(x, y))            \
     OP(legendre_polynomial_p, REAL, formula::legendre_polynomial_p(x, y))
+
+#define SPECIAL_PAIR_OPS(OP)                                                         \
+    OP(zeta, REAL, formula::zeta(x, y))                                              \
+    OP(div_trunc, DIVISION, formula::div_trunc(x, y))                                \
+    OP(round_scaled, REAL, formula::round(x * y) / y)                                \
+    OP(xlog1py, REAL, (x == T(0)) & (y == y) ? T(0) : x * formula::log1p(y))         \
+    POLYNOMIAL_OPS(OP)
 
 // Activation functions of norch.nn that are not methods of Tensor: norch/autograd/derivatives/activations.py calls
 // them.

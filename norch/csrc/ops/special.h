@@ -305,29 +305,54 @@ SPECIAL double airy_ai(double x) {
 
 // ---- Orthogonal polynomials --------------------------------------------------------------------------------------
 
+// Elements side by side, which a loop in blocks (cpu/loops/block_loops.h) hands over together
+template <class T, int N>
+struct Several {
+    T at[N];
+};
+
 // p[0] = 1, p[1] = first, p[k + 1] = (a(k) x + b(k)) p[k] - c(k) p[k - 1]; 0 for a negative degree, NaN above the degrees
 // that a float32 tells apart: the steps are taken one by one, and nothing could interrupt them. Behind an infinity comes
 // NaN, as in PyTorch, because the sign of what overflowed is lost.
-template <class Step>
-SPECIAL double polynomial(double degree, double first, Step step) {
+template <class T, int N, class First, class Step>
+HOST_DEVICE Several<T, N> polynomials(const Several<T, N>& x, const Several<T, N>& degree, First first, Step step) {
     const double highest = 1 << 24;
-    if (!(degree <= highest)) return NAN;
-    if (degree < 1.0) return degree > -1.0 ? 1.0 : 0.0;
-    const int64_t n = int64_t(degree);
-    double before = 1.0, current = first;
-    for (int64_t k = 1; k < n && current == current; k++) {
-        const double next = step(double(k), current, before);
-        before = current;
-        current = next;
+    double last[N], before[N], current[N];
+    int64_t going = 0;
+    for (int i = 0; i < N; i++) {
+        before[i] = 1.0, current[i] = first(double(x.at[i]));
+        last[i] = degree.at[i] <= highest ? double(degree.at[i]) : 0.0;
+        going |= int64_t(last[i] >= 2.0);
     }
-    return current;
+    for (double k = 1.0; going; k++) {
+        going = 0;
+        for (int i = 0; i < N; i++) {
+            const double next = step(k, double(x.at[i]), current[i], before[i]);
+            const bool taken = last[i] >= k + 1.0;
+            before[i] = taken ? current[i] : before[i];
+            current[i] = taken ? next : current[i];
+            going |= int64_t((last[i] >= k + 2.0) & (next == next));
+        }
+    }
+    Several<T, N> results;
+    for (int i = 0; i < N; i++) {
+        const double least = degree.at[i] > T(-1) ? 1.0 : 0.0, p = degree.at[i] < T(1) ? least : current[i];
+        results.at[i] = T(degree.at[i] <= highest ? p : NAN);
+    }
+    return results;
 }
 
-#define POLYNOMIAL(name, first, next)                                                                   \
-    SPECIAL double name(double x, double n) {                                                           \
-        return polynomial(n, first, [=](double k, double p, double q) { return (void)k, next; });       \
-    }                                                                                                   \
-    SPECIAL float name(float x, float n) { return float(name(double(x), double(n))); }
+#define POLYNOMIAL(name, first, next)                                                               \
+    template <class T, int N>                                                                       \
+    SPECIAL Several<T, N> name(const Several<T, N>& x, const Several<T, N>& n) {                    \
+        return polynomials(                                                                         \
+            x, n, [](double x) { return first; },                                                   \
+            [](double k, double x, double p, double q) { return (void)k, next; });                  \
+    }                                                                                               \
+    template <class T>                                                                              \
+    HOST_DEVICE T name(T x, T n) {                                                                  \
+        return name(Several<T, 1>{{x}}, Several<T, 1>{{n}}).at[0];                                  \
+    }
 
 // Of Chebyshev, the four kinds
 POLYNOMIAL(chebyshev_polynomial_t, x, 2.0 * x * p - q)

@@ -191,11 +191,29 @@ void unary_block_loop(const Run& run) {
     block_loop<T>(run, 1, [&](int64_t start, T* results) { compute_block<Row>(x.at(start, run.n), results); });
 }
 
+// Rows whose formula takes a block at once, because it goes through the same steps for all
+template <class Row>
+struct TakesBlocks : std::false_type {};
+#define TAKES_BLOCKS(name, rule, expression) \
+    struct name##_row;                       \
+    template <>                              \
+    struct TakesBlocks<name##_row> : std::true_type {};
+POLYNOMIAL_OPS(TAKES_BLOCKS)
+#undef TAKES_BLOCKS
+
 template <class Row, class T>
 void binary_block_loop(const Run& run) {
     Blocks<T> x(run, 0), y(run, 1);
     block_loop<T>(run, 2, [&](int64_t start, T* results) {
         const T *a = x.at(start, run.n), *b = y.at(start, run.n);
+        if constexpr (TakesBlocks<Row>::value) {
+            using Block = formula::Several<T, Blocks<T>::SIZE>;
+            Block p, q;
+            memcpy(&p, a, sizeof p), memcpy(&q, b, sizeof q);
+            p = Row::formula_of(p, q);
+            memcpy(results, &p, sizeof p);
+            return;
+        }
         if constexpr (OrdinaryPairs<Row, T>::exist) {
             using Whole = std::conditional_t<sizeof(T) == sizeof(int64_t), int64_t, int32_t>;
             Whole all = 1;
