@@ -21,7 +21,6 @@ enum {
     SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
     TILE_BYTES = 16384,  // of each operand
     TILE_COLUMNS = 64,   // of a tile of a transposed operand: 64 x 64 floats
-    NEAR = 1 << 18,      // bytes of an operand in the second cache; its tiles leave room for it in the first
     BAND_BYTES = 8192,   // of rows that are one run
     PART_BYTES = 1024,   // of a result that is streamed
     LARGE = 32 << 20,    // bytes of a result that would not stay in the cache
@@ -214,8 +213,8 @@ void walk_tiles(const Walk<N>& walk) {
     const Layout<N>& layout = walk.layout;
     const int last = layout.ndim - 1;
     const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
-    const bool near = layout.size * walk.largest_item <= NEAR && !walk.transposed;
-    const int64_t size = near ? walk.tile_size / 4 : walk.tile_size;
+    // What has a step is read along it, and stays in the first cache beside its tile.
+    const int64_t size = walk.transposed ? walk.tile_size : walk.tile_size / 4;
     int64_t columns = walk.transposed ? size / height : size;
     if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
     if (columns > width) columns = width;
