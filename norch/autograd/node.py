@@ -303,6 +303,10 @@ class OutputBackward(Node):
         """As a hook of the operation, whose node PyTorch gives to each of its results."""
         return self._operation().register_prehook(fn)
 
+    def name(self) -> str:
+        """That of the operation, whose node PyTorch gives to each of its results."""
+        return self._operation().name()
+
     def _operation(self) -> Node:
         node = self.edges[-1] if self.edges else None
         if node is None:

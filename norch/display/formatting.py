@@ -210,7 +210,7 @@ def _suffixes(tensor: Tensor) -> list[str]:
     if dtype != str(default.dtype) and (empty or dtype not in UNMARKED_DTYPES):
         suffixes.append(f"dtype={dtype}")
     if tensor.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
+        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return suffixes

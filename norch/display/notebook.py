@@ -34,7 +34,7 @@ def tensor_html(tensor: Tensor) -> str:
 def _caption(tensor: Tensor) -> str:
     parts = [type(tensor).__name__, f"shape {list(tensor.shape)}", tensor.dtype.name, tensor.device]
     if tensor.grad_fn is not None:
-        parts.append(f"grad_fn {type(tensor.grad_fn).__name__}")
+        parts.append(f"grad_fn {tensor.grad_fn.name()}")
     elif tensor.requires_grad:
         parts.append("requires_grad")
     return " · ".join(parts)

@@ -76,6 +76,7 @@ def test_hooks_see_the_whole_gradient_of_a_part():
     first.register_hook(lambda gradient: seen.append(gradient.tolist()) or gradient * 2)
     second.grad_fn.register_hook(lambda inputs, outputs: seen.append((len(inputs), [g is None for g in outputs])))
     (first + second + first[1] * first[0]).sum().backward()
+    assert first.grad_fn.name() == "SplitBackward" and "grad_fn=<SplitBackward>" in str(first)
     assert seen == [[3.0, 3.0], (1, [False, False, True])]
     assert x.grad.tolist() == [[6.0, 6.0], [1.0, 1.0], [0.0, 0.0]]
 

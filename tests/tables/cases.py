@@ -423,7 +423,6 @@ def views() -> list:
             taken([2, 4, 3], lambda i, j, k: (i, k, j)),
             "TransposeBackward",
         ),
-        view("select", [(3, 4)], lambda lib, x: x.select(1, 2), taken([3], lambda i: (i, 2)), "SelectBackward"),
         view("split", [(3, 4)], lambda lib, x: x.split([1, 3], 1)[1], taken([3, 3], lambda i, j: (i, j + 1))),
         view("chunk", [(3, 4)], lambda lib, x: lib.chunk(x, 2)[1], taken([1, 4], lambda i, j: (2, j))),
         view("unbind", [(3, 4)], lambda lib, x: x.unbind(1)[2], taken([3], lambda i: (i, 2)), "SplitBackward"),
