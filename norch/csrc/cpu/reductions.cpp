@@ -39,14 +39,9 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
     constexpr bool floats = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
     constexpr bool many = floats || sizeof(Partial) == 8;
     enum { LANES = (many ? 2 : 1) * LANE_BYTES / sizeof(Partial), TAIL = TAIL_BYTES / sizeof(Partial) };
-    auto combine = [](Partial a, Partial b) { return Op::combine(a, b); };
-    auto term = [=](int64_t i) { return Op::lift(x[i]); };
-    const Partial empty = Partial(Op::empty());
-    Total total = Op::empty();
-    int64_t i = 0;
-    if (LANES <= n) total = in_lanes<LANES>(empty, i, n, term, combine);
-    if (i < n) total = Op::combine(total, Total(all_in_lanes<TAIL>(empty, i, n, term, combine)));
-    return total;
+    return Total(in_lanes<LANES, TAIL>(
+        Partial(Op::empty()), 0, n, [=](int64_t i) { return Op::lift(x[i]); },
+        [](Partial a, Partial b) { return Op::combine(a, b); }));
 }
 
 #ifdef __AVX2__

@@ -21,38 +21,41 @@ inline __attribute__((always_inline)) void for_some_lanes(T* lanes, int64_t coun
     KEPT_TOGETHER for (int j = 0; j < N; j++) lanes[j] = j < int(count) ? f(lanes[j], j) : lanes[j];
 }
 
-// Combines N partial results into one, half of them with the other half.
-template <int N, class T, class F>
-inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
-    if constexpr (N > 1) {
+// Combines N partial results into the first TO of them, half of them with the other half.
+template <int N, int TO, class T, class F>
+inline __attribute__((always_inline)) void fold_to(T* lanes, F combine) {
+    if constexpr (N > TO) {
         const T* other = lanes + N / 2;
         for_lanes<N / 2>(lanes, [=](T lane, int j) { return combine(lane, other[j]); });
-        return fold<N / 2>(lanes, combine);
+        fold_to<N / 2, TO>(lanes, combine);
     }
+}
+template <int N, class T, class F>
+inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
+    fold_to<N, 1>(lanes, combine);
     return lanes[0];
 }
 
-// Combines term(i), term(i + 1), ... in N partial results, as long as N terms are left before `end`, of which there are
-// N at first: a loop that surely runs keeps its lanes in registers.
-template <int N, class T, class F, class G>
-inline __attribute__((always_inline)) T in_lanes(T empty, int64_t& i, int64_t end, F term, G combine) {
-    T lanes[N];
-    for (int j = 0; j < N; j++) lanes[j] = empty;
-    do {
-        for_lanes<N>(lanes, [=](T lane, int j) { return combine(lane, term(i + j)); });
-        i += N;
-    } while (i + N <= end);
-    return fold<N>(lanes, combine);
-}
-
-// Combines all terms from i to `end`.
-template <int N, class T, class F, class G>
-inline __attribute__((always_inline)) T all_in_lanes(T empty, int64_t i, int64_t end, F term, G combine) {
-    T lanes[N];
-    for (int j = 0; j < N; j++) lanes[j] = empty;
-    for (; i + N <= end; i += N) for_lanes<N>(lanes, [=](T lane, int j) { return combine(lane, term(i + j)); });
-    if (i < end) for_some_lanes<N>(lanes, end - i, [=](T lane, int j) { return combine(lane, term(i + j)); });
-    return fold<N>(lanes, combine);
+// Combines term(i) for i from `start` to `end`: in N partial results as long as N terms are left, then in TAIL, of which
+// the last take a mask. (A loop that surely runs keeps its lanes in registers.)
+template <int N, int TAIL, class T, class F, class G>
+inline __attribute__((always_inline)) T in_lanes(T empty, int64_t start, int64_t end, F term, G combine) {
+    int64_t i = start;
+    T rest[TAIL];
+    for (int j = 0; j < TAIL; j++) rest[j] = empty;
+    if (i + N <= end) {
+        T lanes[N];
+        for (int j = 0; j < N; j++) lanes[j] = empty;
+        do {
+            for_lanes<N>(lanes, [=](T lane, int j) { return combine(lane, term(i + j)); });
+            i += N;
+        } while (i + N <= end);
+        fold_to<N, TAIL>(lanes, combine);
+        for (int j = 0; j < TAIL; j++) rest[j] = lanes[j];
+    }
+    for (; i + TAIL <= end; i += TAIL) for_lanes<TAIL>(rest, [=](T lane, int j) { return combine(lane, term(i + j)); });
+    if (i < end) for_some_lanes<TAIL>(rest, end - i, [=](T lane, int j) { return combine(lane, term(i + j)); });
+    return fold<TAIL>(rest, combine);
 }
 
 // Calls f(i), which stores what it computes, for all i < n: N of them in vectors, and the last ones with a mask.

@@ -42,14 +42,9 @@ double row_sum(int64_t n, F term, G last, H ahead) {
 // The same for cheap terms.
 template <class T, class F>
 double row_sum(int64_t n, F term) {
-    auto add = [](T a, T b) { return a + b; };
     double total = 0;
-    for (int64_t i = 0; i < n;) {
-        const int64_t end = i + CHUNK < n ? i + CHUNK : n;
-        if (i + LANES <= end) total += in_lanes<LANES>(T(0), i, end, term, add);
-        if (i < end) total += all_in_lanes<TAIL>(T(0), i, end, term, add);
-        i = end;
-    }
+    for (int64_t i = 0; i < n; i += CHUNK)
+        total += in_lanes<LANES, TAIL>(T(0), i, i + CHUNK < n ? i + CHUNK : n, term, [](T a, T b) { return a + b; });
     return total;
 }
 
