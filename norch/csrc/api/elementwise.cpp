@@ -173,8 +173,12 @@ static bool launch_power(int32_t device, const Tensor& base, const Tensor& x, co
     }
     if (!power.is_number || power.dtype == BOOL || !is_real(x.dtype)) return false;
     const double number = power.dtype == INT64 ? double(power.value.integer) : power.value.real;
-    if (number == 2 || (number == 3 && !is_narrow(x.dtype) && result.data != x.data))
+    if (number == 2)
         kernels::elementwise_mul.launch(device, x, x, result);
+    else if (number == 3)
+        kernels::cube.launch(device, x, result);
+    else if (number == -2)
+        kernels::inverse_square.launch(device, x, result);
     else if (number == -1)
         kernels::reciprocal.launch(device, x, result);
     else if (number == 0.5)
@@ -185,7 +189,6 @@ static bool launch_power(int32_t device, const Tensor& base, const Tensor& x, co
         return false;
     else if (!same_view(x, result))
         assign(x, result);
-    if (number == 3) kernels::elementwise_mul.launch(device, result, x, result);
     return true;
 }
 

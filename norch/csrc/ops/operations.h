@@ -115,8 +115,11 @@ enum Rule {
     OP(bitwise_left_shift, WHOLE, formula::left_shift(x, y)) \
     OP(bitwise_right_shift, WHOLE, formula::right_shift(x, y))
 
-// Functions of norch.special and others with options. frexp's parts belong to norch.frexp, trigamma to polygamma.
+// Functions of norch.special and others with options. frexp's parts belong to norch.frexp, trigamma to polygamma, cube
+// and inverse_square to pow.
 #define SPECIAL_OPS(OP)                                                              \
+    OP(cube, REAL, x * x * x)                                                        \
+    OP(inverse_square, REAL, T(1) / (x * x))                                         \
     OP(sinc, REAL, formula::sinc(x))                                                 \
     OP(logit, REAL, formula::log(x) - formula::log1p(-x))                            \
     OP(angle, REAL, x != x ? x : x < T(0) ? T(formula::PI) : T(0))                          \

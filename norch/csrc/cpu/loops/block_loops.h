@@ -101,6 +101,8 @@ struct IsLong : std::true_type {};
 BRIEF(sqrt)
 BRIEF(rsqrt)
 BRIEF(reciprocal)
+BRIEF(cube)
+BRIEF(inverse_square)
 BRIEF(div)
 BRIEF(angle)
 BRIEF(relu_backward)
