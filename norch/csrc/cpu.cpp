@@ -10,6 +10,7 @@
 #include "host/parallel.h"
 #include "ops/dtype_rules.h"
 #include "cpu/loops/block_loops.h"
+#include "cpu/loops/narrow_loops.h"
 #include "cpu/loops/strided_loops.h"
 
 inline namespace NORCH_ISA {
@@ -102,6 +103,15 @@ void once(const Tensor& x, Tensor& out, F kernel) {
     }
 }
 
+// walk() for a row whose formula is short.
+template <class Row, Rule RULE, class T, int N>
+void walk_briefly(const Tensor* const (&operands)[N], Loop loop) {
+    constexpr bool returns_float = std::is_same<T, float>::value && RULE != TEST && RULE != CHOICE;
+    if constexpr (returns_float)
+        if (walk_narrow<Row>(operands)) return;
+    walk<N>(operands, 1, loop);
+}
+
 template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
     if constexpr (RULE == WHOLE)
@@ -113,7 +123,7 @@ void unary(const Tensor& x, Tensor& out) {
         if constexpr (RULE == REAL && IsLong<Row>::value)
             walk<2>({&x, &out}, 1, unary_block_loop<Row, T>);
         else
-            walk<2>({&x, &out}, 1, unary_loop<Row, T>);
+            walk_briefly<Row, RULE, T>({&x, &out}, unary_loop<Row, T>);
     });
 }
 
@@ -129,7 +139,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
                       IsLongPower<Row, T>::value)
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
         else
-            walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);
+            walk_briefly<Row, RULE, T>({&x, &y, &out}, binary_loop<Row, T>);
     });
 }
 
@@ -205,7 +215,7 @@ SPECIAL_PAIR_OPS(BINARY_CPU)
         INTEGERS_IN_AVX2(x.dtype, name, c, x, y, out);                                       \
         for_rule<rule>(wide_of(x.dtype), [&](auto type) {                                                 \
             using T = typename decltype(type)::type;                                             \
-            walk<4>({&c, &x, &y, &out}, 1, ternary_loop<name##_row, First<rule, T>, T>);         \
+            walk_briefly<name##_row, rule, T>({&c, &x, &y, &out}, ternary_loop<name##_row, First<rule, T>, T>); \
         });                                                                                      \
     }
 TERNARY_OPS(TERNARY_CPU)
@@ -226,7 +236,7 @@ SHAPED_DERIVATIVE_OPS(TERNARY_CPU)
     void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, const Tensor& z, Tensor& out) { \
         for_rule<rule>(wide_of(x.dtype), [&](auto type) {                                           \
             using T = typename decltype(type)::type;                                                \
-            walk<5>({&c, &x, &y, &z, &out}, 1, bounded_loop<name##_row, T>);                        \
+            walk_briefly<name##_row, rule, T>({&c, &x, &y, &z, &out}, bounded_loop<name##_row, T>);  \
         });                                                                                         \
     }
 BOUNDED_OPS(BOUNDED_CPU)

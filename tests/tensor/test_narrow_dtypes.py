@@ -68,6 +68,32 @@ def test_floats_are_rounded_to_the_nearest_half_to_the_even_one(name, rng, devic
     assert norch.tensor(values, dtype=kind).tolist() == x.to(kind).tolist()
 
 
+SHORT_FORMULAS = {
+    "signs": lambda x, y: [-x, x.abs(), x.sign(), x.relu()],
+    "whole": lambda x, y: [x.floor(), x.ceil(), x.round(), x.trunc(), x.frac()],
+    "roots": lambda x, y: [x.sqrt(), x.rsqrt(), x.reciprocal()],
+    "powers": lambda x, y: [x**2, x**3, x**-1, x**0.5, x**-0.5],
+    "pairs": lambda x, y: [x + y, x - y, x * y, x / y, norch.maximum(x, y), norch.fmin(x, y)],
+    "numbers": lambda x, y: [x + 0.1, 2 - x, x * 0.1, x / 3, x.clamp(-0.3, 0.7), x.clamp_min(0.1), x.add(y, alpha=0.3)],
+    "three": lambda x, y: [norch.addcmul(x, y, x), norch.addcdiv(x, y, x), norch.lerp(x, y, 0.1), x.clamp(y, x)],
+    "bounds": lambda x, y: [nn.functional.leaky_relu(x, 0.1), nn.functional.hardswish(x), x.nan_to_num(1.0, 2.0, 3.0)],
+}
+
+
+@pytest.mark.parametrize("formulas", SHORT_FORMULAS.values(), ids=SHORT_FORMULAS)
+@pytest.mark.parametrize("kind", HALVES)
+def test_short_formulas_round_what_they_give_for_floats(kind, formulas, device):
+    """Of all 65536 numbers, of few, and of those that are no neighbours."""
+    every = norch.arange(-(2**15), 2**15, dtype=norch.int16, device=device).view(kind)
+    parts = [every, every[15000:15037], every[:5], every[7], every.view(64, 32, 32)[:, 3:, ::2].mT]
+    pairs = [(part, part.flip(0) if part.ndim else part) for part in parts]
+    for x, y in [*pairs, (parts[-1], parts[-1][:1, :, :1])]:
+        for result, wide in zip(formulas(x, y), formulas(x.float(), y.float()), strict=True):
+            expected = wide.to(kind)
+            assert result.dtype is kind
+            assert ((result == expected) | (result.isnan() & expected.isnan())).all()
+
+
 def test_the_reference_rounds_as_it_should():
     assert [to_bfloat16(x) for x in (1.0, 1 + 2.0**-8, 1 + 3 * 2.0**-8, 3.4e38)] == [1.0, 1.0, 1 + 2.0**-6, math.inf]
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/parallel.h"
+#include "cpu/loops/narrow_vectors.h"
 #include "cpu/loops/tiles.h"
 #include "ops/dtype_rules.h"
 
@@ -312,39 +313,19 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
 
 template <class From, class To>
 void assign_loop(const Run& run) {
+    const From* from = reinterpret_cast<const From*>(run.data[0]);
+    To* to = reinterpret_cast<To*>(run.data[1]);
     if constexpr (std::is_same<From, To>::value)
-        if (!run.repeats[0]) {
-            copy_row(reinterpret_cast<const To*>(run.data[0]), reinterpret_cast<To*>(run.data[1]), run.n);
-            return;
-        }
+        if (!run.repeats[0]) return copy_row(from, to, run.n);
+    if constexpr (is_half<From> && std::is_same<To, float>::value)
+        if (!run.repeats[0]) return widen_line(from, to, run.n);
+    if constexpr (is_half<To> && std::is_same<From, float>::value)
+        if (!run.repeats[0]) return round_line(from, to, run.n);
     with_operand<From>(run, 0, [&](auto x) {
-        To* out = reinterpret_cast<To*>(run.data[1]);
         const int64_t n = run.n;
-        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = convert<To>(From(x[i]));
+        INDEPENDENT for (int64_t i = 0; i < n; i++) to[i] = convert<To>(From(x[i]));
     });
 }
-
-#ifdef __F16C__
-template <>
-inline void assign_loop<Half, float>(const Run& run) {
-    const Half* x = reinterpret_cast<const Half*>(run.data[0]);
-    float* out = reinterpret_cast<float*>(run.data[1]);
-    int64_t i = 0;
-    for (; i + 8 <= run.n && !run.repeats[0]; i += 8)
-        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
-    for (; i < run.n; i++) out[i] = convert<float>(x[run.repeats[0] ? 0 : i]);
-}
-template <>
-inline void assign_loop<float, Half>(const Run& run) {
-    const float* x = reinterpret_cast<const float*>(run.data[0]);
-    Half* out = reinterpret_cast<Half*>(run.data[1]);
-    int64_t i = 0;
-    for (; i + 8 <= run.n && !run.repeats[0]; i += 8)
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
-                         _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
-    for (; i < run.n; i++) out[i] = convert<Half>(x[run.repeats[0] ? 0 : i]);
-}
-#endif
 
 struct Conversions {
     Loop widen, narrow;
