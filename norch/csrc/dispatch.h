@@ -6,13 +6,19 @@
 #include "kernels.h"
 #include "recording/recording.h"
 
+// Which narrow dtypes a kernel takes
+enum Taken : uint8_t { NO_NARROW, HALVES, ALL_NARROW };
+inline bool takes(Taken taken, int32_t dtype) {
+    return !is_narrow(dtype) || taken == ALL_NARROW || (taken == HALVES && is_real(dtype));
+}
+
 // An argument of a kernel without narrow dtypes: a narrow tensor is widened, and if the kernel may write it, narrowed
 // again when the kernel has run. Whatever is no tensor passes.
 template <class T>
 struct Widened {
     T value;
     explicit Widened(T value) : value(value) {}
-    static bool applies(T) { return false; }
+    static bool fits(Taken, T) { return true; }
     T get() { return value; }
     void finish() {}
 };
@@ -20,8 +26,8 @@ template <>
 struct Widened<Tensor*> {
     Tensor* given;
     Owned wide;
-    explicit Widened(Tensor* tensor) : given(tensor), wide(applies(tensor) ? widened(*tensor) : Owned()) {}
-    static bool applies(const Tensor* tensor) { return tensor && is_narrow(tensor->dtype); }
+    explicit Widened(Tensor* tensor) : given(tensor), wide(fits(NO_NARROW, tensor) ? Owned() : widened(*tensor)) {}
+    static bool fits(Taken taken, const Tensor* tensor) { return !tensor || takes(taken, tensor->dtype); }
     Tensor* get() { return wide.tensor ? wide.tensor : given; }
     void finish() {
         if (wide.tensor) assign(*wide, *given);
@@ -30,7 +36,7 @@ struct Widened<Tensor*> {
 template <>
 struct Widened<Tensor&> : Widened<Tensor*> {
     explicit Widened(Tensor& tensor) : Widened<Tensor*>(&tensor) {}
-    static bool applies(const Tensor& tensor) { return is_narrow(tensor.dtype); }
+    static bool fits(Taken taken, const Tensor& tensor) { return takes(taken, tensor.dtype); }
     Tensor& get() { return *Widened<Tensor*>::get(); }
 };
 template <>
@@ -49,7 +55,7 @@ struct Widened<Tensor* const*> {  // the state of an optimizer
     Tensor* wide[3];
     explicit Widened(Tensor* const* state)
         : states{Widened<Tensor*>(state[0]), Widened<Tensor*>(state[1]), Widened<Tensor*>(state[2])} {}
-    static bool applies(Tensor* const*) { return false; }  // it has the dtype of the parameter
+    static bool fits(Taken, Tensor* const*) { return true; }  // it has the dtype of the parameter
     Tensor* const* get() {
         for (int k = 0; k < 3; k++) wide[k] = states[k].get();
         return wide;
@@ -66,7 +72,7 @@ template <class... Arguments>
 struct Kernel<void(Arguments...)> {
     const char* name;
     void (*slots[DEVICE_KIND_COUNT])(Arguments...);
-    bool takes_narrow[DEVICE_KIND_COUNT];
+    Taken narrow[DEVICE_KIND_COUNT];
     bool by_element = false;  // whether each element of the result depends on the same elements of the operands only
 
     // Every kernel that the library runs starts here, and leaves a Step if this thread records.
@@ -77,10 +83,10 @@ struct Kernel<void(Arguments...)> {
 
     void run(int32_t device, Arguments... arguments) const {
         const DeviceKind kind = kind_of(device);
-        if (!takes_narrow[kind] && (Widened<Arguments>::applies(arguments) || ...))
-            launch_widened(kind, Widened<Arguments>(arguments)...);
-        else
+        if ((Widened<Arguments>::fits(narrow[kind], arguments) && ...))
             slots[kind](arguments...);
+        else
+            launch_widened(kind, Widened<Arguments>(arguments)...);
     }
 
 private:

@@ -215,7 +215,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
 // for each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
 //
 // Kernels need no narrow dtypes (tensor.h): the dispatch widens them. On a CPU the elementwise ones do so themselves,
-// block by block. Those of MOVING_KERNELS take any dtype on every device.
+// block by block, and reductions take floats of 16 bits. Those of MOVING_KERNELS take any dtype on every device.
 #define ELEMENTWISE_KERNELS                                                                         \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     ACTIVATION_OPS(UNARY_KERNEL)                                                                    \
@@ -232,15 +232,17 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* velocity: null without momentum; first: it is not filled yet */                              \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 
+#define REDUCTION_KERNELS                                                                           \
+    REDUCTIONS(REDUCTION_KERNEL)                                                                    \
+    /* the sums of the squares, as a reduction */                                                   \
+    KERNEL(sum_squares, (const Tensor& x, Tensor& out))
+
 #define OTHER_VECTOR_KERNELS                                                                        \
     /* out = for each element of x the sum of its places' gradients, float32 or float64 */          \
     KERNEL(pad_backward, (const Tensor& gradient, Tensor& out, const Padding& padding))             \
-    REDUCTIONS(REDUCTION_KERNEL)                                                                     \
     /* out is int64: the index along axis of the first largest (smallest) element; the first NaN wins */ \
     KERNEL(argmax, (const Tensor& x, Tensor& out, int axis))                                        \
     KERNEL(argmin, (const Tensor& x, Tensor& out, int axis))                                        \
-    /* the sums of the squares, as a reduction */                                                   \
-    KERNEL(sum_squares, (const Tensor& x, Tensor& out))                                             \
     /* of each line of n elements, x [..., n], the value and the index (int64) that is chosen; of equals the first */ \
     KERNEL(order_statistic, (const Tensor& x, Tensor& values, Tensor& indices, OrderStatistic how, int64_t place)) \
     /* the p-norm distances of the rows of x [b, m, n] to those of y [b, k, n]: out [b, m, k]; or, of `pairs`, where y \
@@ -343,7 +345,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* out = x with a border (ops/padding.h), both contiguous, out not empty */                     \
     KERNEL(pad, (const Tensor& x, Tensor& out, const Padding& padding))
 
-#define VECTOR_KERNELS ELEMENTWISE_KERNELS ASSIGN_KERNEL MOVING_KERNELS OTHER_VECTOR_KERNELS
+#define VECTOR_KERNELS ELEMENTWISE_KERNELS ASSIGN_KERNEL MOVING_KERNELS REDUCTION_KERNELS OTHER_VECTOR_KERNELS
 
 #define PLAIN_KERNELS \
     /* fails if truth, a single bool, is false */                                                   \

@@ -160,7 +160,7 @@ Owned converted(const Tensor& tensor, int32_t dtype) {
     return result;
 }
 
-Owned widened(const Tensor& tensor) { return cast(tensor, wide_of(tensor.dtype)); }
+Owned widened(const Tensor& tensor) { return converted(tensor, wide_of(tensor.dtype)); }
 
 Owned contiguous(const Tensor& tensor) {
     if (is_contiguous(tensor)) return view_of(tensor, tensor.shape, tensor.strides, tensor.ndim, tensor.offset);
@@ -202,9 +202,9 @@ Tensor* cast_tensor(Tensor* tensor, int32_t dtype) {
 
 namespace copies {  // between devices: of any dtype, contiguous
 using Copy = Kernel<void(const Tensor& source, Tensor& target)>;
-static const Copy to_cpu = {"to_cpu", {cuda_to_cpu, cuda_to_cpu}, {true, true}};
-static const Copy to_cuda = {"to_cuda", {cpu_to_cuda, cpu_to_cuda}, {true, true}};
-static const Copy across = {"across", {cuda_to_cuda, cuda_to_cuda}, {true, true}};
+static const Copy to_cpu = {"to_cpu", {cuda_to_cpu, cuda_to_cpu}, {ALL_NARROW, ALL_NARROW}};
+static const Copy to_cuda = {"to_cuda", {cpu_to_cuda, cpu_to_cuda}, {ALL_NARROW, ALL_NARROW}};
+static const Copy across = {"across", {cuda_to_cuda, cuda_to_cuda}, {ALL_NARROW, ALL_NARROW}};
 }  // namespace copies
 
 Owned on_device(const Tensor& tensor, int32_t device) {

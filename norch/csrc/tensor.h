@@ -171,7 +171,7 @@ bool are_alike(const Tensor& x, const Tensor& y);   // in shape, dtype and devic
 void check_device(int32_t device);                  // throws if there is none
 void drop_axes(Tensor& fresh, unsigned axes);       // of size 1, from a result that nobody has seen yet
 void assign(const Tensor& source, Tensor& target);  // copy with cast; same shape and device
-Owned widened(const Tensor& tensor);                // in its wide dtype
+Owned widened(const Tensor& tensor);                // in its wide dtype, stored in its order
 void fill(Tensor& target, double value);
 void mark_written(Tensor& tensor);  // the version counter and the write clock
 

@@ -94,6 +94,23 @@ def test_short_formulas_round_what_they_give_for_floats(kind, formulas, device):
             assert ((result == expected) | (result.isnan() & expected.isnan())).all()
 
 
+@pytest.mark.parametrize("kind", HALVES)
+def test_reductions_of_halves_are_those_of_floats(kind, device):
+    """Along each dimension, of any layout; whole numbers leave no doubt about the last digit."""
+    x = (norch.arange(8 * 19 * 70, device=device) * 37 % 11 - 5).float().view(8, 19, 70).to(kind)
+    parts = [x[:, 1:, ::2], x[..., ::3].mT, x[:1].expand(3, 19, 70), x[0, 0, :1]]
+    for layout in [x, x.permute(2, 0, 1), x.transpose(0, 1), *parts]:
+        wide = layout.float()
+        for axes in (None, *range(layout.ndim), (0, layout.ndim - 1)[: layout.ndim]):
+            for name in ("sum", "amax", "amin", "any", "all", "nansum", "norm"):
+                result = getattr(layout, name)(dim=axes)
+                expected = getattr(wide, name)(dim=axes)
+                assert result.dtype is (norch.bool if name in ("any", "all") else kind)
+                assert result.float().equal(expected.to(result.dtype).float()), (name, axes)
+        assert layout.max().item() == wide.max().item()
+        assert layout.std(correction=0).tolist() == wide.std(correction=0).to(kind).tolist()
+
+
 def test_the_reference_rounds_as_it_should():
     assert [to_bfloat16(x) for x in (1.0, 1 + 2.0**-8, 1 + 3 * 2.0**-8, 3.4e38)] == [1.0, 1.0, 1 + 2.0**-6, math.inf]
 

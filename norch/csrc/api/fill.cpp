@@ -323,7 +323,8 @@ static void shuffled(Tensor& out, Stream stream) {
         values[j] = i;
     }
 }
-static const Kernel<void(Tensor&, Stream)> permutation = {"permutation", {shuffled, shuffled}, {true, true}};
+static const Kernel<void(Tensor&, Stream)> permutation = {
+    "permutation", {shuffled, shuffled}, {ALL_NARROW, ALL_NARROW}};
 
 Tensor* permutation_tensor(int64_t size, uint64_t* state, int32_t dtype, int32_t device) {
     const Stream stream = next_stream(state);

@@ -113,7 +113,7 @@ int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) 
 // ---- Optimizers that count their steps ---------------------------------------------------------------------------
 
 static void count_step(Tensor& steps) { ++*data_as<float>(steps); }
-static const Kernel<void(Tensor&)> counted = {"count_step", {count_step, count_step}, {true, true}};
+static const Kernel<void(Tensor&)> counted = {"count_step", {count_step, count_step}, {ALL_NARROW, ALL_NARROW}};
 
 // Checks all entries, calls take(entry) for each, then counts the steps.
 template <class F>

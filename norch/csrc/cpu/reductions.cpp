@@ -12,7 +12,7 @@
 #include "ops/reductions.h"
 #include "ops/reduced_dims.h"
 #include "cpu/loops/lanes.h"
-#include "cpu/loops/tiles.h"
+#include "cpu/loops/narrow_vectors.h"
 
 inline namespace NORCH_ISA {
 namespace {
@@ -61,23 +61,36 @@ double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
 }
 #endif
 
-// The elements of a chunk, copied into the buffer unless they are contiguous.
+// What a kernel computes with where elements are stored as T.
 template <class T>
-const T* side_by_side(T* buffer, const T* x, int64_t n, int64_t stride) {
-    if (stride == 1) return x;
-    copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);
-    return buffer;
+using Wide = std::conditional_t<is_half<T>, float, T>;
+
+// The elements of a chunk, copied into the buffer unless they are contiguous and wide.
+template <class T>
+const Wide<T>* side_by_side(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
+    if constexpr (is_half<T>) {
+        T line[COLUMNS];
+        if (stride != 1) copy_line<T, false>(line, const_cast<T*>(x), n, stride);
+        widen_line(stride == 1 ? x : line, buffer, n);
+        return buffer;
+    } else {
+        if (stride == 1) return x;
+        copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);
+        return buffer;
+    }
 }
 
 template <class Op, class T>
 typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
     // Chunks keep rounding errors small; without any, a row is one chunk. (Those of doubles in place of floats do not count.)
     constexpr bool is_exact = std::is_same_v<typename Op::Partial, typename Op::Total> && !std::is_same_v<T, double>;
-    if (is_exact && stride == 1) return reduce_chunk<Op>(x, n);
-    T buffer[CHUNK];
+    if constexpr (is_exact && !is_half<T>)
+        if (stride == 1) return reduce_chunk<Op>(x, n);
+    enum { LENGTH = is_exact ? COLUMNS : CHUNK };
+    Wide<T> buffer[LENGTH];
     typename Op::Total total = Op::empty();
-    for (int64_t i = 0; i < n; i += CHUNK) {
-        const int64_t length = n - i < CHUNK ? n - i : int64_t(CHUNK);
+    for (int64_t i = 0; i < n; i += LENGTH) {
+        const int64_t length = smaller(n - i, LENGTH);
         total = Op::combine(total, reduce_chunk<Op>(side_by_side(buffer, x + i * stride, length, stride), length));
     }
     return total;
@@ -124,26 +137,42 @@ typename Op::Total reduce_all(const Layout<1>& reduced, const T* x) {
 }
 
 // For each element of out (operand 1 of kept) the reduced dimensions are walked, row by row.
-template <class Op, class T>
-void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x,
-                 typename Op::Result* out) {
-    using Result = typename Op::Result;
+template <class Op, class T, class To>
+void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x, To* out) {
+    auto result = [=](typename Op::Total total) {
+        return convert<To>(typename Op::Result(Op::repeated(total, repeats)));
+    };
     if (kept.size == 1 && reduced.size > BLOCK) {
-        *out = Result(Op::repeated(reduce_all<Op>(reduced, x), repeats));
+        *out = result(reduce_all<Op>(reduced, x));
         return;
     }
     if (reduced.size == 1 && kept.ndim == 1) {
         const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
         return parallel_for(kept.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i++)
-                out[i * out_step] = Result(Op::repeated(typename Op::Total(Op::lift(x[i * step])), repeats));
+                out[i * out_step] = result(typename Op::Total(Op::lift(convert<Wide<T>>(x[i * step]))));
         });
     }
     const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
+    [[maybe_unused]] const int64_t row = reduced.shape[0];
+    [[maybe_unused]] const bool touch =
+        kept.ndim == 1 && rows == 1 && reduced.strides[0][0] == 1 && kept.strides[0][0] == row && row <= CHUNK / 2;
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
         auto reduce = [&](int64_t from, int64_t to) {
-            out[to] = Result(Op::repeated(reduce_some_rows<Op>(reduced, x + from, 0, rows), repeats));
+            out[to] = result(reduce_some_rows<Op>(reduced, x + from, 0, rows));
         };
+        if constexpr (is_half<T>)
+            if (touch) {  // short rows, which are widened together
+                float buffer[CHUNK];
+                const int64_t together = CHUNK / row;
+                for (int64_t i = begin; i < end; i += together) {
+                    const int64_t count = smaller(together, end - i);
+                    widen_line(x + i * row, buffer, count * row);
+                    for (int64_t k = 0; k < count; k++)
+                        out[(i + k) * kept.strides[1][0]] = result(reduce_row<Op>(buffer + k * row, row, 1));
+                }
+                return;
+            }
         if (kept.ndim == 1) {  // the rows are evenly spaced
             for (int64_t i = begin; i < end; i++) reduce(i * kept.strides[0][0], i * kept.strides[1][0]);
             return;
@@ -219,42 +248,41 @@ void add_rows<Prod<float>>(const float* x, int64_t count, int64_t stride, int64_
 // The same for columns that are `step` apart.
 template <class Op, class T>
 void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_t step, typename Op::Total* totals) {
-    if (step == 1) return add_rows<Op>(x, count, stride, columns, totals);
-    if (step == 2) {  // the elements between, which are there, are reduced too
-        typename Op::Total both[COLUMNS];
-        for (int64_t first = 0; first < columns; first += COLUMNS / 2) {
-            const int64_t width = smaller(COLUMNS / 2, columns - first);
-            for (int64_t c = 0; c < 2 * width; c++) both[c] = Op::empty();
-            add_rows<Op>(x + 2 * first, count, stride, 2 * width - 1, both);
-            for (int64_t c = 0; c < width; c++) totals[first + c] = Op::combine(totals[first + c], both[2 * c]);
+    if constexpr (!is_half<T>) {
+        if (step == 1) return add_rows<Op>(x, count, stride, columns, totals);
+        if (step == 2) {  // the elements between, which are there, are reduced too
+            typename Op::Total both[COLUMNS];
+            for (int64_t first = 0; first < columns; first += COLUMNS / 2) {
+                const int64_t width = smaller(COLUMNS / 2, columns - first);
+                for (int64_t c = 0; c < 2 * width; c++) both[c] = Op::empty();
+                add_rows<Op>(x + 2 * first, count, stride, 2 * width - 1, both);
+                for (int64_t c = 0; c < width; c++) totals[first + c] = Op::combine(totals[first + c], both[2 * c]);
+            }
+            return;
         }
-        return;
     }
-    T packed[PACKED];
+    Wide<T> packed[PACKED];
     const int64_t height = PACKED / columns;
     for (int64_t start = 0; start < count; start += height) {
         const int64_t rows = smaller(height, count - start);
-        for (int64_t i = 0; i < rows; i++)
-            copy_line<T, false>(packed + i * columns, const_cast<T*>(x) + (start + i) * stride, columns, step);
+        for (int64_t i = 0; i < rows; i++) side_by_side(packed + i * columns, x + (start + i) * stride, columns, step);
         add_rows<Op>(packed, rows, columns, columns, totals);
     }
 }
 
-template <class Op>
-void write_results(const typename Op::Total* totals, int64_t columns, int64_t repeats, typename Op::Result* out,
-                   int64_t step) {
+template <class Op, class To>
+void write_results(const typename Op::Total* totals, int64_t columns, int64_t repeats, To* out, int64_t step) {
     using Result = typename Op::Result;
     if (repeats == 1 && step == 1)
-        INDEPENDENT for (int64_t c = 0; c < columns; c++) out[c] = Result(totals[c]);
+        INDEPENDENT for (int64_t c = 0; c < columns; c++) out[c] = convert<To>(Result(totals[c]));
     else
-        for (int64_t c = 0; c < columns; c++) out[c * step] = Result(Op::repeated(totals[c], repeats));
+        for (int64_t c = 0; c < columns; c++) out[c * step] = convert<To>(Result(Op::repeated(totals[c], repeats)));
 }
 
 // A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on
 // the number of threads.
-template <class Op, class T>
-void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x,
-                         typename Op::Result* out) {
+template <class Op, class T, class To>
+void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x, To* out) {
     using Total = typename Op::Total;
     const int across = kept.ndim - 1;
     const int64_t width = kept.shape[across], step = kept.strides[0][across];
@@ -277,9 +305,8 @@ void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_
 }
 
 // The last dimension of kept has the smallest stride in x.
-template <class Op, class T>
-void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x,
-                    typename Op::Result* out) {
+template <class Op, class T, class To>
+void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x, To* out) {
     const int last = reduced.ndim - 1, across = kept.ndim - 1;
     const int64_t width = kept.shape[across], step = kept.strides[0][across];
     if (kept.size == width && width <= COLUMNS && reduced.ndim == 1 && reduced.size * width > 2 * BLOCK)
@@ -327,16 +354,20 @@ void reduce(const Tensor& x, Tensor& out) {
         dims.reduced.size > 1 && (step != 1 || is_short) && bring_columns_last(dims.kept, is_short ? FEW + 1 : step);
     auto run = [&](auto type) {
         using T = typename decltype(type)::type;
+        using Reducing = Op<Wide<T>>;
+        using Result = typename Reducing::Result;
         const T* from = data_as<const T>(x);
-        if constexpr (std::is_same_v<T, float> && std::is_same_v<typename Op<T>::Total, double>)
+        if constexpr (std::is_same_v<T, float> && std::is_same_v<typename Reducing::Total, double>)
             if (out.dtype == FLOAT64) {  // the total of a block, not rounded (recording/chains.cpp)
-                *data_as<double>(out) = reduce_some_rows<Op<T>>(dims.reduced, from, 0, 1);
+                *data_as<double>(out) = reduce_some_rows<Reducing>(dims.reduced, from, 0, 1);
                 return;
             }
-        auto to = static_cast<typename Op<T>::Result*>(out.data);
-        if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, repeats, from, to);
-        reduce_rows<Op<T>>(dims.kept, dims.reduced, repeats, from, to);
+        auto to = static_cast<std::conditional_t<std::is_same_v<Result, Wide<T>>, T, Result>*>(out.data);
+        if (across) return reduce_columns<Reducing>(dims.kept, dims.reduced, repeats, from, to);
+        reduce_rows<Reducing>(dims.kept, dims.reduced, repeats, from, to);
     };
+    if (x.dtype == FLOAT16) return run(Type<Half>());
+    if (x.dtype == BFLOAT16) return run(Type<BFloat16>());
     if constexpr (std::is_same_v<Op<float>, SumSquares<float>>) return for_real(x.dtype, run);
     if (x.dtype == INT64) return run(Type<int64_t>());  // for every instruction set
     for_any(as_bytes(x.dtype), run);

@@ -88,25 +88,28 @@ static F* chosen(std::initializer_list<F*> copies) {
 }
 
 // KERNEL(softmax, (const Tensor& x, Tensor& out)) becomes, on a processor with AVX2,
-//     softmax = {"softmax", {avx2::softmax_tensor_cpu, softmax_tensor_cuda}, {false, false}};
+//     softmax = {"softmax", {avx2::softmax_tensor_cpu, softmax_tensor_cuda}, {NO_NARROW, NO_NARROW}};
 namespace kernels {
 #define COPY(isa, name) isa::name##_tensor_cpu,
 #define VECTOR_KERNEL(name, ...) {#name, {chosen({INSTRUCTION_SETS(COPY, name)}), name##_tensor_cuda}, __VA_ARGS__}
 #define PLAIN_KERNEL(name, ...) {#name, {name##_tensor_cpu, name##_tensor_cuda}, __VA_ARGS__}
 
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, false}, true);
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {ALL_NARROW, NO_NARROW}, true);
 ELEMENTWISE_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, true}, true);
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {ALL_NARROW, ALL_NARROW}, true);
 ASSIGN_KERNEL
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, true}, false);
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {ALL_NARROW, ALL_NARROW}, false);
 MOVING_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {false, false}, false);
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {HALVES, NO_NARROW}, false);
+REDUCTION_KERNELS
+#undef KERNEL
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {NO_NARROW, NO_NARROW}, false);
 OTHER_VECTOR_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {false, false}, false);
+#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {NO_NARROW, NO_NARROW}, false);
 PLAIN_KERNELS
 #undef KERNEL
 }  // namespace kernels
