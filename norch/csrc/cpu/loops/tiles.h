@@ -57,9 +57,30 @@ inline __attribute__((always_inline)) void swap_quarters(Vector (&row)[SIDE]) {
     if constexpr (DISTANCE * 2 < SIDE) swap_quarters<DISTANCE * 2>(row);
 }
 
+// A block of 16 x 16 elements of 2 bytes: in squares of 2 x 2 two of them change places, then pairs as those of 4 bytes.
+template <class Word>
+void transpose_pairs(const Word* from, int64_t from_row, Word* to, int64_t to_row) {
+    enum { PAIRS = 8 };
+    typedef uint32_t Vector __attribute__((vector_size(4 * PAIRS), aligned(2), may_alias));
+    Vector even[PAIRS], odd[PAIRS];
+    UNROLL for (int i = 0; i < PAIRS; i++) {
+        const Vector x = *reinterpret_cast<const Vector*>(from + 2 * i * from_row);
+        const Vector y = *reinterpret_cast<const Vector*>(from + (2 * i + 1) * from_row);
+        even[i] = (x & 0xFFFFu) | (y << 16);
+        odd[i] = (x >> 16) | (y & 0xFFFF0000u);
+    }
+    swap_quarters<1>(even);
+    swap_quarters<1>(odd);
+    UNROLL for (int i = 0; i < PAIRS; i++) {
+        *reinterpret_cast<Vector*>(to + 2 * i * to_row) = even[i];
+        *reinterpret_cast<Vector*>(to + (2 * i + 1) * to_row) = odd[i];
+    }
+}
+
 template <int SIDE, class Word>
 void transpose_block(const Word* from, int64_t from_row, Word* to, int64_t to_row) {
 #ifndef __clang__  // which has no __builtin_shuffle
+    if constexpr (sizeof(Word) == 2 && VECTOR_BYTES >= 32) return transpose_pairs(from, from_row, to, to_row);
     if constexpr (SIDE * sizeof(Word) == VECTOR_BYTES && sizeof(Word) > 2) {
         using Vector = typename Words<sizeof(Word)>::Vector;
         Vector row[SIDE];
@@ -145,9 +166,15 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
 // behind the row, modulo a page.)
 template <class T>
 inline void copy_row(const T* from, T* to, int64_t n) {
-    enum { BLOCK = 64 / sizeof(T) };
-    if (n < BLOCK) {
+    enum { BLOCK = 64 / sizeof(T), SMALL = 16 / sizeof(T) };
+    if (n < SMALL) {
         for (int64_t i = 0; i < n; i++) to[i] = from[i];
+        return;
+    }
+    if (n < BLOCK) {
+        const int64_t last = n - SMALL;
+        for (int64_t i = 0; i < last; i += SMALL) memcpy(to + i, from + i, SMALL * sizeof(T));
+        memcpy(to + last, from + last, SMALL * sizeof(T));
         return;
     }
     for (int64_t i = 0; i < n; i += BLOCK) {
