@@ -7,6 +7,7 @@
 
 #include "api/checks.h"
 #include "api/objects.h"
+#include "ops/conversion.h"
 #include "recording/recording.h"
 
 // ---- Numbers and nested lists to a tensor ---------------------------------------------------------------------------
@@ -94,6 +95,8 @@ static void* number_of(const Tensor& x, int64_t offset) {
         case INT16: return objects.new_long(data_as<int16_t>(x)[offset]);
         case INT32: return objects.new_long(data_as<int32_t>(x)[offset]);
         case INT64: return objects.new_long(data_as<int64_t>(x)[offset]);
+        case FLOAT16: return objects.new_real(convert<float>(data_as<Half>(x)[offset]));
+        case BFLOAT16: return objects.new_real(convert<float>(data_as<BFloat16>(x)[offset]));
         case FLOAT32: return objects.new_real(data_as<float>(x)[offset]);
         default: return objects.new_real(data_as<double>(x)[offset]);
     }
@@ -115,8 +118,7 @@ static void* values_from(const Tensor& x, int axis, int64_t offset) {
 }
 
 PythonObject* values_of(Tensor* tensor, int32_t alone) {
-    const bool here = tensor->device == CPU && tensor->dtype != FLOAT16 && tensor->dtype != BFLOAT16;
-    if (!here || (alone && tensor->size != 1)) return nothing();
+    if (tensor->device != CPU || (alone && tensor->size != 1)) return nothing();
     return static_cast<PythonObject*>(values_from(*tensor, alone ? tensor->ndim : 0, 0));
 }
 
