@@ -34,6 +34,17 @@ def in_float32(function: F) -> F:
     return rounded  # type: ignore[return-value]
 
 
+def derived_in_float32(function: F) -> F:
+    """The same for one that rounds once itself: only if a graph records it, as its derivative is composed."""
+    in_floats = in_float32(function)
+
+    @functools.wraps(function)
+    def rounded(input: Any, *args: Any, **options: Any) -> Any:
+        return (function if getattr(input, "_edge", None) is None else in_floats)(input, *args, **options)
+
+    return rounded  # type: ignore[return-value]
+
+
 def input_in_float32(function: F) -> F:
     """A layer whose input of 16 bits it gets as float32 if its parameters are that, as they are under autocast."""
 

@@ -55,7 +55,7 @@ from .methods.views import ViewMethods
 from .missing import ABSENT, Absent
 from .operation import check_operand, check_tensor, mode, operand, record, recorded, wrap
 from .packing import address_of, filled
-from .precision import in_float32
+from .precision import derived_in_float32, in_float32
 from .types import DTYPES, Count, DType, Operand, Size, default, dtype
 
 __all__ = ["CTensor", "Tensor"]
@@ -486,8 +486,10 @@ for _name in ABSENT["Tensor"]:
     setattr(Tensor, _name, Absent("Tensor", _name))
 
 # Composed of several operations: halves are widened before the first and rounded after the last.
-for _name in "mean nanmean var std norm logsumexp".split():
+for _name in "nanmean norm logsumexp".split():
     setattr(Tensor, _name, in_float32(getattr(Tensor, _name)))
+for _name in "mean var std".split():
+    setattr(Tensor, _name, derived_in_float32(getattr(Tensor, _name)))
 autocasting.classes.append(Tensor)
 
 

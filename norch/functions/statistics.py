@@ -18,7 +18,7 @@ from ..given import type_name
 from ..methods.reductions import spread_and_mean
 from ..methods.statistics import histogram_of
 from ..operation import check_floating, check_tensor, recorded, wrap
-from ..precision import in_float32
+from ..precision import derived_in_float32
 from ..return_types import printed
 from ..types import Dims, bool_, promoted, shown
 from .joining import cat
@@ -51,7 +51,7 @@ class PointHistogram(NamedTuple):
 # ---- Moments ----------------------------------------------------------------------------------------------------
 
 
-@in_float32
+@derived_in_float32
 @flags
 def var_mean(
     input: Tensor,
@@ -69,7 +69,7 @@ def var_mean(
     return spread_and_mean("var_mean", check_tensor(input, "var_mean"), dim, unbiased, keepdim, correction)
 
 
-@in_float32
+@derived_in_float32
 @flags
 def std_mean(
     input: Tensor,

@@ -70,10 +70,21 @@ static double elements_of_each(const Tensor& x, const Tensor& reduced) {
     return reduced.size ? double(x.size / reduced.size) : 1;
 }
 
+// Floats of 16 bits are widened before the first kernel, and rounded after the last.
+static bool are_halves(const Tensor& x) { return is_narrow(x.dtype) && is_real(x.dtype); }
+template <class F>
+static Owned rounded_once(Tensor* tensor, F compute) {
+    if (!are_halves(*tensor)) return compute(tensor);
+    const Owned wide = widened(*tensor), result = compute(wide.tensor);
+    return cast(*result, tensor->dtype);
+}
+
 Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {
     return build([&] {
-        Owned total = taken(sum_tensor(tensor, axes, count, keepdim));
-        return divided(total, elements_of_each(*tensor, *total));
+        return rounded_once(tensor, [&](Tensor* x) {
+            Owned total = taken(sum_tensor(x, axes, count, keepdim));
+            return divided(total, elements_of_each(*x, *total));
+        });
     });
 }
 
@@ -89,8 +100,15 @@ Tensor* trace_tensor(Tensor* tensor) {
 struct Moments {
     Owned spread, mean;
 
-    Moments(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost, bool root)
-        : mean(taken(mean_tensor(tensor, axes, count, 1))) {
+    Moments(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost, bool root) {
+        if (are_halves(*tensor)) {  // as in rounded_once
+            const Owned wide = widened(*tensor);
+            const Moments moments(wide.tensor, axes, count, keepdim, lost, root);
+            spread = cast(*moments.spread, tensor->dtype);
+            mean = cast(*moments.mean, tensor->dtype);
+            return;
+        }
+        mean = taken(mean_tensor(tensor, axes, count, 1));
         const Owned distance = taken(sub_tensor(tensor, mean.tensor));
         const Owned square = taken(elementwise_mul_tensor(distance.tensor, distance.tensor));
         const Owned total = taken(sum_tensor(square.tensor, axes, count, keepdim));
