@@ -65,19 +65,30 @@ double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
 template <class T>
 using Wide = std::conditional_t<is_half<T>, float, T>;
 
-// The elements of a chunk, copied into the buffer unless they are contiguous and wide.
 template <class T>
-const Wide<T>* side_by_side(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
+__attribute__((noinline)) void gather(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
     if constexpr (is_half<T>) {
         T line[COLUMNS];
         if (stride != 1) copy_line<T, false>(line, const_cast<T*>(x), n, stride);
         widen_line(stride == 1 ? x : line, buffer, n);
-        return buffer;
     } else {
-        if (stride == 1) return x;
         copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);
-        return buffer;
     }
+}
+
+template <class T>
+__attribute__((noinline)) void scatter(const float* results, T* out, int64_t n, int64_t stride) {
+    if (stride == 1) return round_line(results, out, n);
+    for (int64_t i = 0; i < n; i++) out[i * stride] = convert<T>(results[i]);
+}
+
+// The elements of a chunk, copied into the buffer unless they are contiguous and wide.
+template <class T>
+const Wide<T>* side_by_side(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
+    if constexpr (!is_half<T>)
+        if (stride == 1) return x;
+    gather(buffer, x, n, stride);
+    return buffer;
 }
 
 template <class Op, class T>
@@ -149,8 +160,20 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
     if (reduced.size == 1 && kept.ndim == 1) {
         const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
         return parallel_for(kept.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; i++)
-                out[i * out_step] = result(typename Op::Total(Op::lift(convert<Wide<T>>(x[i * step]))));
+            using Total = typename Op::Total;
+            if constexpr (is_half<To>) {
+                float buffer[CHUNK];
+                for (int64_t i = begin; i < end; i += CHUNK) {
+                    const int64_t count = smaller(end - i, CHUNK);
+                    gather(buffer, x + i * step, count, step);
+                    for (int64_t k = 0; k < count; k++)
+                        buffer[k] = float(Op::repeated(Total(Op::lift(buffer[k])), repeats));
+                    scatter(buffer, out + i * out_step, count, out_step);
+                }
+            } else {
+                for (int64_t i = begin; i < end; i++)
+                    out[i * out_step] = result(Total(Op::lift(convert<Wide<T>>(x[i * step]))));
+            }
         });
     }
     const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
@@ -167,7 +190,7 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
                 const int64_t together = CHUNK / row;
                 for (int64_t i = begin; i < end; i += together) {
                     const int64_t count = smaller(together, end - i);
-                    widen_line(x + i * row, buffer, count * row);
+                    gather(buffer, x + i * row, count * row, 1);
                     for (int64_t k = 0; k < count; k++)
                         out[(i + k) * kept.strides[1][0]] = result(reduce_row<Op>(buffer + k * row, row, 1));
                 }
@@ -273,10 +296,16 @@ void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_
 template <class Op, class To>
 void write_results(const typename Op::Total* totals, int64_t columns, int64_t repeats, To* out, int64_t step) {
     using Result = typename Op::Result;
-    if (repeats == 1 && step == 1)
-        INDEPENDENT for (int64_t c = 0; c < columns; c++) out[c] = convert<To>(Result(totals[c]));
-    else
-        for (int64_t c = 0; c < columns; c++) out[c * step] = convert<To>(Result(Op::repeated(totals[c], repeats)));
+    if constexpr (is_half<To>) {
+        float results[COLUMNS];
+        for (int64_t c = 0; c < columns; c++) results[c] = Result(Op::repeated(totals[c], repeats));
+        scatter(results, out, columns, step);
+    } else {
+        if (repeats == 1 && step == 1)
+            INDEPENDENT for (int64_t c = 0; c < columns; c++) out[c] = Result(totals[c]);
+        else
+            for (int64_t c = 0; c < columns; c++) out[c * step] = Result(Op::repeated(totals[c], repeats));
+    }
 }
 
 // A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on
