@@ -1,4 +1,4 @@
-// CPU reductions: sum prod max min any all over any axes, argmax and argmin along one.
+// CPU reductions: sum prod max min any all over any axes.
 //
 // Two ways through memory, both with the contiguous dimension innermost: along a reduced dimension, in vectors of
 // partial results (reduce_rows), or across it, with a buffer of results for a block of columns (reduce_columns).
@@ -7,89 +7,21 @@
 #include <string.h>
 
 #include "cpu/backend.h"
+#include "cpu/loops/chunks.h"
 #include "host/parallel.h"
 #include "ops/dtype_rules.h"
-#include "ops/reductions.h"
 #include "ops/reduced_dims.h"
-#include "cpu/loops/lanes.h"
-#include "cpu/loops/narrow_vectors.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    CHUNK = 512,       // elements of a row that are reduced at a time
-    LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats and of 64 bits
-    TAIL_BYTES = 64,   // the same, for the end of a row
-    COLUMNS = 2048,    // results that a block of columns holds
-    BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
-    ROWS = 128,        // rows added into partial results before these are added to the totals
-    PACKED = 16384,    // elements of rows with gaps that are packed at a time
-    FEW = 16,          // elements of a row that is too short to be reduced on its own
-    NARROW = 64,       // columns of which several rows are taken side by side
+    ROWS = 128,      // rows added into partial results before these are added to the totals
+    PACKED = 16384,  // elements of rows with gaps that are packed at a time
+    NARROW = 64,     // columns of which several rows are taken side by side
 };
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
-
-// Reduces contiguous elements: lane j takes elements j, j + LANES, ...; of what is left, fewer lanes.
-template <class Op, class T>
-__attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
-    using Partial = typename Op::Partial;
-    using Total = typename Op::Total;
-    constexpr bool floats = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
-    constexpr bool many = floats || sizeof(Partial) == 8;
-    enum { LANES = (many ? 2 : 1) * LANE_BYTES / sizeof(Partial), TAIL = TAIL_BYTES / sizeof(Partial) };
-    return Total(in_lanes<LANES, TAIL>(
-        Partial(Op::empty()), 0, n, [=](int64_t i) { return Op::lift(x[i]); },
-        [](Partial a, Partial b) { return Op::combine(a, b); }));
-}
-
-#ifdef __AVX2__
-// Floats are multiplied in double, in vectors of 32 bytes: some processors convert these twice as fast as those of 64.
-template <>
-double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
-    enum { VECTORS = 8, LANES = 4 * VECTORS };
-    __m256d product[VECTORS];
-    UNROLL for (int k = 0; k < VECTORS; k++) product[k] = _mm256_set1_pd(1);
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        UNROLL for (int k = 0; k < VECTORS; k++) product[k] *= _mm256_cvtps_pd(_mm_loadu_ps(x + i + 4 * k));
-    UNROLL for (int k = 1; k < VECTORS; k++) product[0] *= product[k];
-    double total = product[0][0] * product[0][1] * product[0][2] * product[0][3];
-    for (; i < n; i++) total *= double(x[i]);
-    return total;
-}
-#endif
-
-// What a kernel computes with where elements are stored as T.
-template <class T>
-using Wide = std::conditional_t<is_half<T>, float, T>;
-
-template <class T>
-__attribute__((noinline)) void gather(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
-    if constexpr (is_half<T>) {
-        T line[COLUMNS];
-        if (stride != 1) copy_line<T, false>(line, const_cast<T*>(x), n, stride);
-        widen_line(stride == 1 ? x : line, buffer, n);
-    } else {
-        copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);
-    }
-}
-
-template <class T>
-__attribute__((noinline)) void scatter(const float* results, T* out, int64_t n, int64_t stride) {
-    if (stride == 1) return round_line(results, out, n);
-    for (int64_t i = 0; i < n; i++) out[i * stride] = convert<T>(results[i]);
-}
-
-// The elements of a chunk, copied into the buffer unless they are contiguous and wide.
-template <class T>
-const Wide<T>* side_by_side(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
-    if constexpr (!is_half<T>)
-        if (stride == 1) return x;
-    gather(buffer, x, n, stride);
-    return buffer;
-}
 
 template <class Op, class T>
 typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
@@ -421,123 +353,5 @@ void reduce(const Tensor& x, Tensor& out) {
     }
 REDUCTIONS(REDUCTION_CPU)
 void sum_squares_tensor_cpu(const Tensor& x, Tensor& out) { reduce<SumSquares>(x, out); }
-
-// ---- The index of the extreme ------------------------------------------------------------------------------------
-
-namespace {
-
-// Piece by piece: the extreme of the piece is found in vectors; only a piece that improves on it is searched.
-template <class Op, class T>
-int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
-    enum { PIECE = 512 };
-    T buffer[PIECE];
-    T best = x[0];
-    int64_t index = 0;
-    for (int64_t i = 0; i < n; i += PIECE) {
-        const int64_t length = smaller(PIECE, n - i);
-        const T* piece = side_by_side(buffer, x + i * stride, length, stride);
-        const T extreme = reduce_chunk<Op>(piece, length);
-        if (!Op::replaces(extreme, best)) continue;
-        best = extreme;
-        int64_t j = 0;
-        while (!((piece[j] == best) | (piece[j] != piece[j]))) j++;
-        index = i + j;
-    }
-    return index;
-}
-
-// The same of many elements: of blocks, then among those that are found.
-template <class Op, class T>
-int64_t index_among_all(const T* x, int64_t n, int64_t stride) {
-    const int64_t blocks = (n + BLOCK - 1) / BLOCK;
-    Scratch<int64_t> found(blocks);
-    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t k = begin * BLOCK; k < smaller(end * BLOCK, n); k += BLOCK)
-            found[k / BLOCK] = k + index_of_extreme<Op>(x + k * stride, smaller(BLOCK, n - k), stride);
-    });
-    int64_t index = found[0];
-    for (int64_t k = 1; k < blocks; k++)
-        if (Op::replaces(x[found[k] * stride], x[index * stride])) index = found[k];
-    return index;
-}
-
-enum { INDEX_COLUMNS = COLUMNS / 4 };  // at a time, for several threads
-
-// Across the axis x has steps of STEP: the rows are compared one after another, INDEX_COLUMNS of them at a time.
-template <class Op, int STEP, class T>
-void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t* out, int64_t out_stride) {
-    T best[INDEX_COLUMNS];
-    int64_t index[INDEX_COLUMNS];
-    for (int64_t j = 0; j < columns; j++) best[j] = x[j * STEP], index[j] = 0;
-    for (int64_t i = 1; i < n; i++) {
-        const T* row = x + i * stride;
-        for (int64_t j = 0; j < columns; j++) {
-            const T next = row[j * STEP];
-            const bool better = Op::replaces(next, best[j]);
-            index[j] = better ? i : index[j];
-            best[j] = better ? next : best[j];
-        }
-    }
-    for (int64_t j = 0; j < columns; j++) out[j * out_stride] = index[j];
-}
-
-// The same for any step, which a few rows are packed for.
-template <class Op, class T>
-void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t step, int64_t* out,
-                int64_t out_stride) {
-    if (step == 1) return index_rows<Op, 1>(x, n, stride, columns, out, out_stride);
-    if (step == 2) return index_rows<Op, 2>(x, n, stride, columns, out, out_stride);
-    T packed[FEW * INDEX_COLUMNS];
-    for (int64_t i = 0; i < n; i++)
-        copy_line<T, false>(packed + i * columns, const_cast<T*>(x) + i * stride, columns, step);
-    index_rows<Op, 1>(packed, n, columns, columns, out, out_stride);
-}
-
-template <template <class> class Op>
-void arg_reduce(const Tensor& x, Tensor& out, int axis) {
-    if (out.size == 0) return;
-    const int64_t n = x.shape[axis], stride = x.strides[axis];
-    Layout<2> kept = reduced_dims(x, out).kept;
-    const bool across = n > 1 && (stride != 1 || n <= FEW) && bring_columns_last(kept, n <= FEW ? FEW + 1 : 3);
-    const int last = kept.ndim - 1;
-    const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, INDEX_COLUMNS);
-    const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
-    for_any(as_bytes(x.dtype), [&](auto type) {
-        using T = typename decltype(type)::type;
-        const T* from = data_as<const T>(x);
-        int64_t* to = data_as<int64_t>(out);
-        if (kept.size == 1 && n > BLOCK) {
-            *to = index_among_all<Op<T>>(from, n, stride);
-            return;
-        }
-        parallel_for(kept.size / width * blocks, 1 + SMALL_WORK / (n * columns), [&](int64_t begin, int64_t end) {
-            Odometer<2> at(kept, across ? last : kept.ndim);
-            at.seek(begin / blocks);
-            for (int64_t k = begin; k < end; k++) {
-                const T* start = from + at.offset[0];
-                int64_t* result = to + at.offset[1];
-                const int64_t j = k % blocks * columns, out_stride = kept.strides[1][last];
-                const int64_t count = smaller(columns, width - j);
-                const int64_t step = kept.strides[0][last];
-                if (across)
-                    index_rows<Op<T>>(start + j * step, n, stride, count, step, result + j * out_stride, out_stride);
-                else
-                    *result = index_of_extreme<Op<T>>(start, n, stride);
-                if (j + columns >= width) at.next();
-            }
-        });
-    });
-}
-
-}  // namespace
-
-void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    INTEGERS_IN_AVX2(x.dtype, argmax, x, out, axis);
-    arg_reduce<Max>(x, out, axis);
-}
-void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    INTEGERS_IN_AVX2(x.dtype, argmin, x, out, axis);
-    arg_reduce<Min>(x, out, axis);
-}
 
 }  // namespace NORCH_ISA

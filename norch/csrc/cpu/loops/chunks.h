@@ -1,0 +1,81 @@
+// Chunks of a row, which reductions take in vectors, whatever lies between their elements.
+
+#pragma once
+#include "cpu/loops/lanes.h"
+#include "cpu/loops/narrow_vectors.h"
+#include "ops/reductions.h"
+
+inline namespace NORCH_ISA {
+namespace {
+
+enum {
+    CHUNK = 512,       // elements of a row that are reduced at a time
+    LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats and of 64 bits
+    TAIL_BYTES = 64,   // the same, for the end of a row
+    COLUMNS = 2048,    // results that a block of columns holds
+    BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
+    FEW = 16,          // elements of a row that is too short to be reduced on its own
+};
+
+// Reduces contiguous elements: lane j takes elements j, j + LANES, ...; of what is left, fewer lanes.
+template <class Op, class T>
+__attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
+    using Partial = typename Op::Partial;
+    using Total = typename Op::Total;
+    constexpr bool floats = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
+    constexpr bool many = floats || sizeof(Partial) == 8;
+    enum { LANES = (many ? 2 : 1) * LANE_BYTES / sizeof(Partial), TAIL = TAIL_BYTES / sizeof(Partial) };
+    return Total(in_lanes<LANES, TAIL>(
+        Partial(Op::empty()), 0, n, [=](int64_t i) { return Op::lift(x[i]); },
+        [](Partial a, Partial b) { return Op::combine(a, b); }));
+}
+
+#ifdef __AVX2__
+// Floats are multiplied in double, in vectors of 32 bytes: some processors convert these twice as fast as those of 64.
+template <>
+double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
+    enum { VECTORS = 8, LANES = 4 * VECTORS };
+    __m256d product[VECTORS];
+    UNROLL for (int k = 0; k < VECTORS; k++) product[k] = _mm256_set1_pd(1);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        UNROLL for (int k = 0; k < VECTORS; k++) product[k] *= _mm256_cvtps_pd(_mm_loadu_ps(x + i + 4 * k));
+    UNROLL for (int k = 1; k < VECTORS; k++) product[0] *= product[k];
+    double total = product[0][0] * product[0][1] * product[0][2] * product[0][3];
+    for (; i < n; i++) total *= double(x[i]);
+    return total;
+}
+#endif
+
+// What a kernel computes with where elements are stored as T.
+template <class T>
+using Wide = std::conditional_t<is_half<T>, float, T>;
+
+template <class T>
+__attribute__((noinline)) void gather(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
+    if constexpr (is_half<T>) {
+        T line[COLUMNS];
+        if (stride != 1) copy_line<T, false>(line, const_cast<T*>(x), n, stride);
+        widen_line(stride == 1 ? x : line, buffer, n);
+    } else {
+        copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);
+    }
+}
+
+template <class T>
+__attribute__((noinline)) void scatter(const float* results, T* out, int64_t n, int64_t stride) {
+    if (stride == 1) return round_line(results, out, n);
+    for (int64_t i = 0; i < n; i++) out[i * stride] = convert<T>(results[i]);
+}
+
+// The elements of a chunk, copied into the buffer unless they are contiguous and wide.
+template <class T>
+const Wide<T>* side_by_side(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
+    if constexpr (!is_half<T>)
+        if (stride == 1) return x;
+    gather(buffer, x, n, stride);
+    return buffer;
+}
+
+}  // namespace
+}  // namespace NORCH_ISA
