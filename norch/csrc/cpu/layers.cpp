@@ -38,8 +38,9 @@ Range<T> row_range(const T* x, int64_t n) {
         for_lanes<TAIL>(low, [=](T lane, int j) { return less(x[i + j], lane); });
         for_lanes<TAIL>(high, [=](T lane, int j) { return more(x[i + j], lane); });
     }
-    for_some_lanes<TAIL>(low, n - i, [=](T lane, int j) { return less(x[i + j], lane); });
-    for_some_lanes<TAIL>(high, n - i, [=](T lane, int j) { return more(x[i + j], lane); });
+    const int left = int(n - i);
+    for_lanes<TAIL>(low, [=](T lane, int j) { return less(j < left ? x[i + j] : lane, lane); });
+    for_lanes<TAIL>(high, [=](T lane, int j) { return more(j < left ? x[i + j] : lane, lane); });
     return {fold<LANES>(low, less), fold<LANES>(high, more)};
 }
 template <class T>
@@ -58,9 +59,7 @@ double row_exp(const T* x, int64_t n, T shift, T* out, T* target, Exp e) {
     // Filled up with zeros, a short rest goes through the same vectors.
     auto last = [=](int64_t i, int64_t count) {
         T rest[TAIL];
-        for (int j = 0; j < TAIL; j++) rest[j] = shift;
-        for_some_lanes<TAIL>(rest, count, [=](T, int j) { return x[i + j]; });
-        for_lanes<TAIL>(rest, [=](T v, int) { return e(v - shift); });
+        for_lanes<TAIL>(rest, [=](T, int j) { return e((j < int(count) ? x[i + j] : shift) - shift); });
         if (STORE) in_vectors<TAIL>(count, [&](int64_t j) { out[i + j] = rest[j]; });
         for_lanes<TAIL>(rest, [=](T v, int j) { return j < int(count) ? v : T(0); });
         return fold<TAIL>(rest, [](T a, T b) { return a + b; });

@@ -241,7 +241,9 @@ T dot(const T* x, const T* y, int64_t n) {
     const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     T lanes[LANES];
     memcpy(lanes, &sum, sizeof lanes);
-    if (p < n) for_some_lanes<LANES>(lanes, n - p, [=](T lane, int j) { return lane + x[p + j] * y[p + j]; });
+    const int left = int(n - p);
+    if (left > 0)
+        for_lanes<LANES>(lanes, [=](T lane, int j) { return lane + (j < left ? x[p + j] * y[p + j] : T(0)); });
     return fold<LANES>(lanes, [](T a, T b) { return a + b; });
 }
 

@@ -23,6 +23,23 @@ enum {
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
 
+#ifdef __AVX2__
+// Floats are multiplied in double, in vectors of 32 bytes: some processors convert these twice as fast as those of 64.
+template <>
+double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
+    enum { VECTORS = 8, LANES = 4 * VECTORS };
+    __m256d product[VECTORS];
+    UNROLL for (int k = 0; k < VECTORS; k++) product[k] = _mm256_set1_pd(1);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        UNROLL for (int k = 0; k < VECTORS; k++) product[k] *= _mm256_cvtps_pd(_mm_loadu_ps(x + i + 4 * k));
+    UNROLL for (int k = 1; k < VECTORS; k++) product[0] *= product[k];
+    double total = product[0][0] * product[0][1] * product[0][2] * product[0][3];
+    for (; i < n; i++) total *= double(x[i]);
+    return total;
+}
+#endif
+
 template <class Op, class T>
 typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
     // Chunks keep rounding errors small; without any, a row is one chunk. (Those of doubles in place of floats do not count.)
@@ -109,27 +126,31 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
         });
     }
     const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
-    [[maybe_unused]] const int64_t row = reduced.shape[0];
-    [[maybe_unused]] const bool touch =
-        kept.ndim == 1 && rows == 1 && reduced.strides[0][0] == 1 && kept.strides[0][0] == row && row <= CHUNK / 2;
+    const int64_t row = reduced.shape[0], step = kept.strides[0][0], out_step = kept.strides[1][0];
+    const bool are_short = kept.ndim == 1 && rows == 1 && reduced.strides[0][0] == 1 && row <= CHUNK / 4;
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
         auto reduce = [&](int64_t from, int64_t to) {
             out[to] = result(reduce_some_rows<Op>(reduced, x + from, 0, rows));
         };
+        if constexpr (!is_half<T>)
+            if (are_short) {
+                for (int64_t i = begin; i < end; i++) out[i * out_step] = result(reduce_few<Op>(x + i * step, row));
+                return;
+            }
         if constexpr (is_half<T>)
-            if (touch) {  // short rows, which are widened together
+            if (are_short && step == row) {  // these are widened together
                 float buffer[CHUNK];
                 const int64_t together = CHUNK / row;
                 for (int64_t i = begin; i < end; i += together) {
                     const int64_t count = smaller(together, end - i);
                     gather(buffer, x + i * row, count * row, 1);
                     for (int64_t k = 0; k < count; k++)
-                        out[(i + k) * kept.strides[1][0]] = result(reduce_row<Op>(buffer + k * row, row, 1));
+                        out[(i + k) * out_step] = result(reduce_few<Op>(buffer + k * row, row));
                 }
                 return;
             }
         if (kept.ndim == 1) {  // the rows are evenly spaced
-            for (int64_t i = begin; i < end; i++) reduce(i * kept.strides[0][0], i * kept.strides[1][0]);
+            for (int64_t i = begin; i < end; i++) reduce(i * step, i * out_step);
             return;
         }
         Odometer<2> at(kept, kept.ndim);

@@ -17,35 +17,26 @@ enum {
     FEW = 16,          // elements of a row that is too short to be reduced on its own
 };
 
-// Reduces contiguous elements: lane j takes elements j, j + LANES, ...; of what is left, fewer lanes.
-template <class Op, class T>
-__attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
+// Reduces n contiguous elements of a row: lane j takes elements j, j + LANES, ...; of what is left, fewer lanes.
+template <class Op, int LANES, class T>
+inline __attribute__((always_inline)) typename Op::Total reduce_in_lanes(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
-    using Total = typename Op::Total;
-    constexpr bool floats = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
-    constexpr bool many = floats || sizeof(Partial) == 8;
-    enum { LANES = (many ? 2 : 1) * LANE_BYTES / sizeof(Partial), TAIL = TAIL_BYTES / sizeof(Partial) };
-    return Total(in_lanes<LANES, TAIL>(
+    return typename Op::Total(in_lanes<LANES, TAIL_BYTES / sizeof(Partial)>(
         Partial(Op::empty()), 0, n, [=](int64_t i) { return Op::lift(x[i]); },
         [](Partial a, Partial b) { return Op::combine(a, b); }));
 }
-
-#ifdef __AVX2__
-// Floats are multiplied in double, in vectors of 32 bytes: some processors convert these twice as fast as those of 64.
-template <>
-double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
-    enum { VECTORS = 8, LANES = 4 * VECTORS };
-    __m256d product[VECTORS];
-    UNROLL for (int k = 0; k < VECTORS; k++) product[k] = _mm256_set1_pd(1);
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        UNROLL for (int k = 0; k < VECTORS; k++) product[k] *= _mm256_cvtps_pd(_mm_loadu_ps(x + i + 4 * k));
-    UNROLL for (int k = 1; k < VECTORS; k++) product[0] *= product[k];
-    double total = product[0][0] * product[0][1] * product[0][2] * product[0][3];
-    for (; i < n; i++) total *= double(x[i]);
-    return total;
+template <class Op, class T>
+__attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
+    using Partial = typename Op::Partial;
+    constexpr bool floats = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
+    constexpr bool many = floats || sizeof(Partial) == 8;
+    return reduce_in_lanes<Op, (many ? 2 : 1) * LANE_BYTES / sizeof(Partial)>(x, n);
 }
-#endif
+// The same for so few that to call a function takes as long.
+template <class Op, class T>
+inline typename Op::Total reduce_few(const T* x, int64_t n) {
+    return reduce_in_lanes<Op, TAIL_BYTES / sizeof(typename Op::Partial)>(x, n);
+}
 
 // What a kernel computes with where elements are stored as T.
 template <class T>

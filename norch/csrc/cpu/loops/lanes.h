@@ -15,12 +15,6 @@ inline __attribute__((always_inline)) void for_lanes(T* lanes, F f) {
     }
 }
 
-// The same for the first `count` of them, in vectors with a mask: f is not called for the others.
-template <int N, class T, class F>
-inline __attribute__((always_inline)) void for_some_lanes(T* lanes, int64_t count, F f) {
-    KEPT_TOGETHER for (int j = 0; j < N; j++) lanes[j] = j < int(count) ? f(lanes[j], j) : lanes[j];
-}
-
 // Combines N partial results into the first TO of them, half of them with the other half.
 template <int N, int TO, class T, class F>
 inline __attribute__((always_inline)) void fold_to(T* lanes, F combine) {
@@ -36,14 +30,20 @@ inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
     return lanes[0];
 }
 
-// Combines term(i) for i from `start` to `end`: in N partial results as long as N terms are left, then in TAIL, of which
-// the last take a mask. (A loop that surely runs keeps its lanes in registers.)
+// Combines term(i) for i from `start` to `end`: in N partial results as long as N terms are left, then in TAIL; the last
+// terms are read with a mask, and `empty` beside them. (A loop that surely runs keeps its lanes in registers. What is
+// stored with a mask is late for whoever reads it.)
 template <int N, int TAIL, class T, class F, class G>
 inline __attribute__((always_inline)) T in_lanes(T empty, int64_t start, int64_t end, F term, G combine) {
     int64_t i = start;
+    if (end - start <= 4) {  // sooner one by one
+        T total = empty;
+        for (; i < end; i++) total = combine(total, term(i));
+        return total;
+    }
     T rest[TAIL];
     for (int j = 0; j < TAIL; j++) rest[j] = empty;
-    if (i + N <= end) {
+    if (N > TAIL && i + N <= end) {
         T lanes[N];
         for (int j = 0; j < N; j++) lanes[j] = empty;
         do {
@@ -54,7 +54,8 @@ inline __attribute__((always_inline)) T in_lanes(T empty, int64_t start, int64_t
         for (int j = 0; j < TAIL; j++) rest[j] = lanes[j];
     }
     for (; i + TAIL <= end; i += TAIL) for_lanes<TAIL>(rest, [=](T lane, int j) { return combine(lane, term(i + j)); });
-    if (i < end) for_some_lanes<TAIL>(rest, end - i, [=](T lane, int j) { return combine(lane, term(i + j)); });
+    const int left = int(end - i);
+    if (left > 0) for_lanes<TAIL>(rest, [=](T lane, int j) { return combine(lane, j < left ? term(i + j) : empty); });
     return fold<TAIL>(rest, combine);
 }
 

@@ -94,11 +94,38 @@ void run_streamed(const Walk<N>& walk, Run run) {
     }
 }
 
-// Every operand steps through a row by 0 or 1: the loop runs on the tensors themselves, long rows in pieces.
+// Every operand steps through a row by 0 or 1: the loop runs on the tensors themselves, row after row.
+template <int N>
+void walk_short_rows(const Walk<N>& walk) {
+    const Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1, across = last - 1;
+    const int64_t n = layout.shape[last], rows = layout.shape[across];  // that one step separates
+    parallel_for(layout.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
+        Run run = walk.run;
+        int64_t down[N];
+        for (int k = 0; k < N; k++) {
+            run.repeats[k] = layout.strides[k][last] == 0;
+            down[k] = layout.strides[k][across] * walk.item[k];
+        }
+        run.n = n;
+        Odometer<N> at(layout, across);
+        at.seek(begin / rows);
+        for (int64_t row = begin % rows; begin < end; row = 0, at.next()) {
+            for (int k = 0; k < N; k++) run.data[k] = walk.data[k] + at.offset[k] * walk.item[k] + row * down[k];
+            for (const int64_t stop = smaller(end, begin + rows - row); begin < stop; begin++) {
+                walk.loop(run);
+                for (int k = 0; k < N; k++) run.data[k] += down[k];
+            }
+        }
+    });
+}
+
+// The same of rows that are long, in pieces, or whose results go past the cache.
 template <int N>
 void walk_rows(const Walk<N>& walk) {
     const int last = walk.layout.ndim - 1;
     const int64_t n = walk.layout.shape[last], rows = walk.layout.size / n;
+    if (last > 0 && n <= PIECE && !walk.streams) return walk_short_rows(walk);
     const int64_t piece = smaller(n, PIECE), pieces = (n + piece - 1) / piece;
     parallel_for(rows * pieces, 1 + SMALL_WORK / piece, [&](int64_t begin, int64_t end) {
         Run run = walk.run;
