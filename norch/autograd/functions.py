@@ -35,6 +35,8 @@ class _SumBackward(Node):
         """Let go of the operands that are not broadcast: nothing is summed to their sizes if the walk comes again."""
         self.freed = True
         x, y = self.input
+        if x is None:  # written over in place: y may have been broadcast to it
+            return
         if not isinstance(x, operation.Tensor) or not isinstance(y, operation.Tensor) or lib.same_kind(x._ptr, y._ptr):
             self.input = None, None
         elif x.dtype is y.dtype:

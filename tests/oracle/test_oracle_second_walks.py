@@ -17,7 +17,8 @@ x.diagonal(); x.unfold(0, 2, 1); x.clone(); x.double(); x.flip(0); x.roll(1); x.
 x.split(1)[0]; x.chunk(3)[1]; x.unbind(0)[2]; lib.cat([x, x]); lib.stack([x, x]); lib.block_diag(x, x)
 x.masked_fill(x > 0, 0); x.gather(0, lib.zeros(1, 1, dtype=lib.int64)); x.sort()[0]; x.index_select(0, lib.tensor([0]))
 lib.where(x > 0, x, x); x.clamp(0, 1); lib.nn.functional.pad(x, (1, 1)); lib.nn.functional.l1_loss(x, lib.zeros(3, 3))
-(x + 1).add_(1); x.clone().mul_(2); lib.einsum('ij->j', x); lib.nn.functional.unfold(x[None, None], 2); x.frexp()[0]
+(x + 1).add_(1); x.clone().mul_(2); lib.ones(2, 3, 3).add_(x); (x + 0).sub_(x[0]); lib.ones(3, 3).add_(x[0, 0])
+lib.einsum('ij->j', x); lib.nn.functional.unfold(x[None, None], 2); x.frexp()[0]
 lib.dropout(x, 0.0, True); lib.nn.functional.interpolate(x[None], scale_factor=2); lib.nn.functional.linear(x, x)
 """
 
