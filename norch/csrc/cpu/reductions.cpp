@@ -96,59 +96,72 @@ typename Op::Total reduce_all(const Layout<1>& reduced, const T* x) {
     return total;
 }
 
+// What operations need to write a total.
+template <class Op, class To>
+struct Writing {
+    int64_t repeats;
+    To of(typename Op::Total total) const { return convert<To>(typename Op::Result(Op::repeated(total, repeats))); }
+};
+
+// Nothing is reduced: each element by itself.
+template <class Op, class T, class To>
+void reduce_none(const Layout<2>& kept, Writing<Op, To> writing, const T* x, To* out) {
+    using Total = typename Op::Total;
+    const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
+    parallel_for(kept.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
+        if constexpr (is_half<To>) {
+            float buffer[CHUNK];
+            for (int64_t i = begin; i < end; i += CHUNK) {
+                const int64_t count = smaller(end - i, CHUNK);
+                gather(buffer, x + i * step, count, step);
+                for (int64_t k = 0; k < count; k++)
+                    buffer[k] = float(Op::repeated(Total(Op::lift(buffer[k])), writing.repeats));
+                scatter(buffer, out + i * out_step, count, out_step);
+            }
+        } else {
+            for (int64_t i = begin; i < end; i++)
+                out[i * out_step] = writing.of(Total(Op::lift(convert<Wide<T>>(x[i * step]))));
+        }
+    });
+}
+
+// Rows of n contiguous elements, `step` apart; of 16 bits they touch, and are widened together.
+template <class Op, class T, class To>
+void reduce_short_rows(int64_t rows, int64_t n, int64_t step, Writing<Op, To> writing, const T* x, To* out,
+                       int64_t out_step) {
+    parallel_for(rows, 1 + SMALL_WORK / (n + 1), [=](int64_t begin, int64_t end) {
+        if constexpr (is_half<T>) {
+            float buffer[CHUNK];
+            for (int64_t i = begin; i < end; i += CHUNK / n) {
+                const int64_t count = smaller(CHUNK / n, end - i);
+                gather(buffer, x + i * n, count * n, 1);
+                for (int64_t k = 0; k < count; k++)
+                    out[(i + k) * out_step] = writing.of(reduce_few<Op>(buffer + k * n, n));
+            }
+        } else {
+            for (int64_t i = begin; i < end; i++) out[i * out_step] = writing.of(reduce_few<Op>(x + i * step, n));
+        }
+    });
+}
+
 // For each element of out (operand 1 of kept) the reduced dimensions are walked, row by row.
 template <class Op, class T, class To>
 void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x, To* out) {
-    auto result = [=](typename Op::Total total) {
-        return convert<To>(typename Op::Result(Op::repeated(total, repeats)));
-    };
+    const Writing<Op, To> writing = {repeats};
     if (kept.size == 1 && reduced.size > BLOCK) {
-        *out = result(reduce_all<Op>(reduced, x));
+        *out = writing.of(reduce_all<Op>(reduced, x));
         return;
     }
-    if (reduced.size == 1 && kept.ndim == 1) {
-        const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
-        return parallel_for(kept.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
-            using Total = typename Op::Total;
-            if constexpr (is_half<To>) {
-                float buffer[CHUNK];
-                for (int64_t i = begin; i < end; i += CHUNK) {
-                    const int64_t count = smaller(end - i, CHUNK);
-                    gather(buffer, x + i * step, count, step);
-                    for (int64_t k = 0; k < count; k++)
-                        buffer[k] = float(Op::repeated(Total(Op::lift(buffer[k])), repeats));
-                    scatter(buffer, out + i * out_step, count, out_step);
-                }
-            } else {
-                for (int64_t i = begin; i < end; i++)
-                    out[i * out_step] = result(Total(Op::lift(convert<Wide<T>>(x[i * step]))));
-            }
-        });
-    }
-    const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
-    const int64_t row = reduced.shape[0], step = kept.strides[0][0], out_step = kept.strides[1][0];
-    const bool are_short = kept.ndim == 1 && rows == 1 && reduced.strides[0][0] == 1 && row <= CHUNK / 4;
+    if (reduced.size == 1 && kept.ndim == 1) return reduce_none(kept, writing, x, out);
+    const int64_t n = reduced.shape[reduced.ndim - 1], rows = reduced.size > 0 ? reduced.size / n : 0;
+    const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
+    const bool is_one = kept.ndim == 1 && rows == 1 && reduced.strides[0][reduced.ndim - 1] == 1;
+    if (is_one && n <= CHUNK / 4 && (step == n || !is_half<T>))
+        return reduce_short_rows(kept.size, n, step, writing, x, out, out_step);
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
         auto reduce = [&](int64_t from, int64_t to) {
-            out[to] = result(reduce_some_rows<Op>(reduced, x + from, 0, rows));
+            out[to] = writing.of(reduce_some_rows<Op>(reduced, x + from, 0, rows));
         };
-        if constexpr (!is_half<T>)
-            if (are_short) {
-                for (int64_t i = begin; i < end; i++) out[i * out_step] = result(reduce_few<Op>(x + i * step, row));
-                return;
-            }
-        if constexpr (is_half<T>)
-            if (are_short && step == row) {  // these are widened together
-                float buffer[CHUNK];
-                const int64_t together = CHUNK / row;
-                for (int64_t i = begin; i < end; i += together) {
-                    const int64_t count = smaller(together, end - i);
-                    gather(buffer, x + i * row, count * row, 1);
-                    for (int64_t k = 0; k < count; k++)
-                        out[(i + k) * out_step] = result(reduce_few<Op>(buffer + k * row, row));
-                }
-                return;
-            }
         if (kept.ndim == 1) {  // the rows are evenly spaced
             for (int64_t i = begin; i < end; i++) reduce(i * step, i * out_step);
             return;
