@@ -1,0 +1,102 @@
+"""Rows of every length around those that fill vectors: kernels take the elements at their ends with masks."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import norch
+from norch.nn import functional as F
+
+LENGTHS = [*range(1, 71), 95, 96, 97, 127, 128, 129, 191, 192, 193, 511, 512, 513, 1023, 1025]
+ROWS = 5
+DTYPES = ["float32", "float64", "float16", "bfloat16", "int8", "int64"]
+
+
+def drawn(length: int) -> list[list[int]]:
+    """Small whole numbers, of which every dtype holds the sums exactly, or nearly."""
+    return [[(7 * row + 5 * j * j + j) % 7 - 3 for j in range(length)] for row in range(ROWS)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions_of_rows(dtype):
+    for length in LENGTHS:
+        values = drawn(length)
+        x = norch.tensor(values, dtype=getattr(norch, dtype))
+        assert x.sum(-1).tolist() == [sum(row) for row in values]
+        assert x.amax(-1).tolist() == [max(row) for row in values]
+        assert x.amin(-1).tolist() == [min(row) for row in values]
+        assert x.argmax(-1).tolist() == [row.index(max(row)) for row in values]
+        assert x.clamp(1, 1).prod(-1).tolist() == [1] * ROWS
+        assert (x > 2).any(-1).tolist() == [max(row) > 2 for row in values]
+        assert (x > -4).all(-1).tolist() == [True] * ROWS
+        assert x[:, : length - 1].sum(-1).tolist() == [sum(row[:-1]) for row in values]  # rows with a gap between
+        if x.is_floating_point():
+            expected = [math.sqrt(sum(v * v for v in row)) for row in values]
+            assert x.norm(dim=-1).tolist() == pytest.approx(expected, rel=1e-2 if x.dtype.itemsize == 2 else 1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_softmax_and_cross_entropy_of_rows(dtype):
+    for length in LENGTHS:
+        values = drawn(length)
+        x = norch.tensor(values, dtype=getattr(norch, dtype), requires_grad=True)
+        sums = [sum(math.exp(v) for v in row) for row in values]
+        shares = [math.exp(v) / total for row, total in zip(values, sums) for v in row]
+        assert x.softmax(-1).flatten().tolist() == pytest.approx(shares, rel=1e-6)
+        assert x.log_softmax(-1).flatten().tolist() == pytest.approx([math.log(v) for v in shares], rel=1e-6, abs=1e-6)
+        labels = [(3 * row) % length for row in range(ROWS)]
+        loss = F.cross_entropy(x, norch.tensor(labels))
+        logs = [math.log(total) - row[label] for row, total, label in zip(values, sums, labels)]
+        assert loss.item() == pytest.approx(sum(logs) / ROWS, rel=1e-6, abs=1e-6)
+        loss.backward()
+        for row, label in enumerate(labels):
+            shares[row * length + label] -= 1
+        assert x.grad.flatten().tolist() == pytest.approx([v / ROWS for v in shares], rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_beside_each_other(dtype):
+    for length in LENGTHS:
+        values = drawn(length)
+        x = norch.tensor(values, dtype=getattr(norch, dtype))
+        assert (x[:, 1:] - x[:, :-1]).tolist() == [[b - a for a, b in zip(row, row[1:])] for row in values]
+        assert (x - x[:, :1]).tolist() == [[v - row[0] for v in row] for row in values]
+        assert (x + x[:1]).tolist() == [[v + w for v, w in zip(row, values[0])] for row in values]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_dot_products_of_rows(dtype):
+    for length in LENGTHS:
+        values = drawn(length)
+        x = norch.tensor(values, dtype=getattr(norch, dtype))
+        squares = [sum(v * v for v in row) for row in values]
+        assert (x[:, None] @ x[:, :, None]).flatten().tolist() == squares
+        assert norch.einsum("ij,ij->i", x, x).tolist() == squares
+        assert (x[0] @ x[0]).item() == squares[0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 15, 16, 17, 40])
+@pytest.mark.parametrize("rows", [1, 2, 127, 128, 129, 300])
+def test_places_in_many_rows(rows, length):
+    x = norch.arange(rows * length).reshape(rows, length)
+    at = [[(3 * row + 5 * j) % length for j in range(length)] for row in range(rows)]
+    places = norch.tensor(at)
+    taken = [[row * length + place for place in line] for row, line in enumerate(at)]
+    assert x.gather(1, places).tolist() == taken
+    assert x.index_select(1, places[0]).tolist() == [[row * length + place for place in at[0]] for row in range(rows)]
+    put, added = [[0] * length for _ in range(rows)], [[0] * length for _ in range(rows)]
+    for row, line in enumerate(at):
+        for j, place in enumerate(line):
+            put[row][place] = row * length + j  # the last one wins
+            added[row][place] += row * length + j
+    assert norch.zeros(rows, length, dtype=norch.int64).scatter(1, places, x).tolist() == put
+    assert norch.zeros(rows, length, dtype=norch.int64).scatter_add(1, places, x).tolist() == added
+    below = [[0] * length for _ in range(length)]  # rows share columns
+    for row, line in enumerate(at):
+        for j, place in enumerate(line):
+            below[place][j] += row * length + j
+    assert norch.zeros(length, length, dtype=norch.int64).scatter_add(0, places, x).tolist() == below
+    with pytest.raises(RuntimeError, match="out of range"):
+        x.gather(1, places.clone().index_fill_(0, norch.tensor([rows - 1]), length))
