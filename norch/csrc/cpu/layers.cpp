@@ -15,7 +15,10 @@
 inline namespace NORCH_ISA {
 namespace {
 
-enum { BUFFER = 4096 };  // longest row whose exponentials wait in the cache to be scaled
+enum {
+    BUFFER = 4096,  // longest row whose exponentials wait in the cache to be scaled
+    TOGETHER = 16,  // rows whose logarithms are computed at once
+};
 
 template <class T>
 struct Range {
@@ -48,7 +51,8 @@ Range<T> row_range(const T* x, int64_t n) {
     return n < SHORT ? row_range<TAIL>(x, n) : row_range<LANES>(x, n);
 }
 
-// The sum of e(x - shift); e is exp. With STORE the exponentials go into out, and from there soon to `target`.
+// The sum of e(x - shift); e is exp. With STORE the exponentials go into out, and from there soon to `target`; of a row
+// of up to BUFFER out has room for TAIL more.
 template <bool STORE, class T, class Exp>
 double row_exp(const T* x, int64_t n, T shift, T* out, T* target, Exp e) {
     auto term = [=](int64_t i) {
@@ -60,7 +64,10 @@ double row_exp(const T* x, int64_t n, T shift, T* out, T* target, Exp e) {
     auto last = [=](int64_t i, int64_t count) {
         T rest[TAIL];
         for_lanes<TAIL>(rest, [=](T, int j) { return e((j < int(count) ? x[i + j] : shift) - shift); });
-        if (STORE) in_vectors<TAIL>(count, [&](int64_t j) { out[i + j] = rest[j]; });
+        if (STORE && n <= BUFFER)
+            for (int j = 0; j < TAIL; j++) out[i + j] = rest[j];  // of the buffer
+        else if (STORE)
+            in_vectors<TAIL>(count, [&](int64_t j) { out[i + j] = rest[j]; });
         for_lanes<TAIL>(rest, [=](T v, int j) { return j < int(count) ? v : T(0); });
         return fold<TAIL>(rest, [](T a, T b) { return a + b; });
     };
@@ -85,10 +92,15 @@ double row_exp(const T* x, int64_t n, Range<T> range, T* out, T* target) {
     return row_exp<STORE>(x, n, range.high, out, target, [](T v) { return formula::exp(v); });
 }
 
-// log(sum(exp(x))) - max(x)
+// The logarithms of rows, which are neighbours, at once: high[k] = max(x), logs[k] = log(sum(exp(x))) - max(x)
 template <class T>
-double log_sum_exp(const T* x, int64_t n, Range<T> range) {
-    return formula::log(row_exp<false, T>(x, n, range, nullptr, nullptr));
+void log_sums_exp(const T* x, int64_t n, int64_t count, T* high, double* logs) {
+    for (int64_t k = 0; k < count; k++, x += n) {
+        const Range<T> range = row_range(x, n);
+        high[k] = range.high;
+        logs[k] = row_exp<false, T>(x, n, range, nullptr, nullptr);
+    }
+    INDEPENDENT for (int64_t k = 0; k < count; k++) logs[k] = formula::log(logs[k]);
 }
 
 // Calls f(row) for each row of n elements, in parallel.
@@ -97,6 +109,16 @@ void for_each_row(const Tensor& x, int64_t n, F f) {
     if (x.size == 0) return;
     parallel_for(x.size / n, 1 + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; row++) f(row);
+    });
+}
+
+// Calls f(row, how many) for up to TOGETHER rows, in parallel; long ones come alone.
+template <class F>
+void for_rows_together(const Tensor& x, int64_t n, F f) {
+    if (x.size == 0) return;
+    const int64_t together = n < SHORT ? TOGETHER : 1;
+    parallel_for(x.size / n, together + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; row += together) f(row, smaller(together, end - row));
     });
 }
 
@@ -150,7 +172,7 @@ void column_max(const T* x, int64_t n, int64_t step, int64_t width, T* high) {
 // times scale. (Softmax, and the gradient of cross-entropy.)
 template <class T>
 void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, double smoothing, T scale) {
-    T buffer[BUFFER];
+    T buffer[BUFFER + TAIL];
     T* exponentials = n <= BUFFER ? buffer : out;
     const T factor = T(scale / row_exp<true>(x, n, row_range(x, n), exponentials, out));
     const T share = T(scale * smoothing / double(n));
@@ -222,12 +244,15 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
                 for (int64_t j = 0; j < width; j++) logs[j] = formula::log(logs[j]);
                 each_of_columns(n, step, width, [&](int64_t i, int64_t j) { to[i] = from[i] - high[j] - logs[j]; });
             });
-        for_each_row(x, n, [&](int64_t row) {
+        for_rows_together(x, n, [&](int64_t row, int64_t count) {
             const T* from = data_as<T>(x) + row * n;
-            T* to = data_as<T>(out) + row * n;
-            const Range<T> range = row_range(from, n);
-            const T max = range.high, log_sum = T(log_sum_exp(from, n, range));
-            in_vectors<TAIL>(n, [=](int64_t j) { to[j] = from[j] - max - log_sum; });
+            T high[TOGETHER], *to = data_as<T>(out) + row * n;
+            double logs[TOGETHER];
+            log_sums_exp(from, n, count, high, logs);
+            for (int64_t k = 0; k < count; k++, from += n, to += n) {
+                const T max = high[k], log_sum = T(logs[k]);
+                in_vectors<TAIL>(n, [=](int64_t j) { to[j] = from[j] - max - log_sum; });
+            }
         });
     });
 }
@@ -259,14 +284,13 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
 namespace {
 
 template <class T>
-T loss_of_row(const T* x, int64_t n, int64_t label, double scale, double smoothing) {
-    const Range<T> range = row_range(x, n);
-    double target = double(x[label]) - double(range.high);
+T loss_of_row(const T* x, int64_t n, T high, double log_sum, int64_t label, double scale, double smoothing) {
+    double target = double(x[label]) - double(high);
     if (smoothing != 0) {
-        const double mean = row_sum<T>(n, [=](int64_t j) { return x[j] - range.high; }) / double(n);
+        const double mean = row_sum<T>(n, [=](int64_t j) { return x[j] - high; }) / double(n);
         target = (1 - smoothing) * target + smoothing * mean;
     }
-    return T(scale * (log_sum_exp(x, n, range) - target));
+    return T(scale * (log_sum - target));
 }
 
 template <class T>
@@ -326,8 +350,14 @@ void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const 
                 losses_of_columns(x + first, n, step, width, label + c, to + c, scale, ignored, smoothing);
             });
         const int64_t n = logits.shape[1];
-        for_each_row(logits, n, [=](int64_t row) {
-            to[row] = label[row] == ignored ? T(0 * scale) : loss_of_row(x + row * n, n, label[row], scale, smoothing);
+        for_rows_together(logits, n, [=](int64_t row, int64_t count) {
+            T high[TOGETHER];
+            double logs[TOGETHER];
+            log_sums_exp(x + row * n, n, count, high, logs);
+            for (int64_t k = 0; k < count; k++, row++)
+                to[row] = label[row] == ignored
+                              ? T(0 * scale)
+                              : loss_of_row(x + row * n, n, high[k], logs[k], label[row], scale, smoothing);
         });
     });
 }
