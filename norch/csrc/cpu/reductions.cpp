@@ -46,7 +46,7 @@ typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
     constexpr bool is_exact = std::is_same_v<typename Op::Partial, typename Op::Total> && !std::is_same_v<T, double>;
     if constexpr (is_exact && !is_half<T>)
         if (stride == 1) return reduce_chunk<Op>(x, n);
-    enum { LENGTH = is_exact ? COLUMNS : CHUNK };
+    enum { LENGTH = is_exact && is_half<T> ? COLUMNS : CHUNK };
     Wide<T> buffer[LENGTH];
     typename Op::Total total = Op::empty();
     for (int64_t i = 0; i < n; i += LENGTH) {

@@ -42,15 +42,12 @@ inline typename Op::Total reduce_few(const T* x, int64_t n) {
 template <class T>
 using Wide = std::conditional_t<is_half<T>, float, T>;
 
+// Of halves, with any step between them
 template <class T>
-__attribute__((noinline)) void gather(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
-    if constexpr (is_half<T>) {
-        T line[COLUMNS];
-        if (stride != 1) copy_line<T, false>(line, const_cast<T*>(x), n, stride);
-        widen_line(stride == 1 ? x : line, buffer, n);
-    } else {
-        copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);
-    }
+__attribute__((noinline)) void gather(float* buffer, const T* x, int64_t n, int64_t stride) {
+    T line[COLUMNS];
+    if (stride != 1) copy_line<T, false>(line, const_cast<T*>(x), n, stride);
+    widen_line(stride == 1 ? x : line, buffer, n);
 }
 
 template <class T>
@@ -62,9 +59,12 @@ __attribute__((noinline)) void scatter(const float* results, T* out, int64_t n, 
 // The elements of a chunk, copied into the buffer unless they are contiguous and wide.
 template <class T>
 const Wide<T>* side_by_side(Wide<T>* buffer, const T* x, int64_t n, int64_t stride) {
-    if constexpr (!is_half<T>)
+    if constexpr (!is_half<T>) {
         if (stride == 1) return x;
-    gather(buffer, x, n, stride);
+        copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);  // in place of a call, for short rows
+    } else {
+        gather(buffer, x, n, stride);
+    }
     return buffer;
 }
 
