@@ -9,21 +9,20 @@
 inline namespace NORCH_ISA {
 namespace {
 
-// Piece by piece: the extreme of the piece is found in vectors; only a piece that improves on it is searched.
+// Chunk by chunk: the extreme of a chunk is found in vectors; only a chunk that improves on the best is searched.
 template <class Op, class T>
 int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
-    enum { PIECE = 512 };
-    T buffer[PIECE];
+    T buffer[CHUNK];
     T best = x[0];
     int64_t index = 0;
-    for (int64_t i = 0; i < n; i += PIECE) {
-        const int64_t length = smaller(PIECE, n - i);
-        const T* piece = side_by_side(buffer, x + i * stride, length, stride);
-        const T extreme = reduce_chunk<Op>(piece, length);
+    for (int64_t i = 0; i < n; i += CHUNK) {
+        const int64_t length = smaller(CHUNK, n - i);
+        const T* chunk = side_by_side(buffer, x + i * stride, length, stride);
+        const T extreme = reduce_chunk<Op>(chunk, length);
         if (!Op::replaces(extreme, best)) continue;
         best = extreme;
         int64_t j = 0;
-        while (!((piece[j] == best) | (piece[j] != piece[j]))) j++;
+        while (!((chunk[j] == best) | (chunk[j] != chunk[j]))) j++;
         index = i + j;
     }
     return index;
