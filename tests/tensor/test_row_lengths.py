@@ -37,6 +37,44 @@ def test_reductions_of_rows(dtype):
             assert x.norm(dim=-1).tolist() == pytest.approx(expected, rel=1e-2 if x.dtype.itemsize == 2 else 1e-6)
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, "uint8"])
+@pytest.mark.parametrize("rows", [2, 3, 7, 8, 9, 15, 16, 17, 40])
+def test_reductions_of_columns(dtype, rows):
+    for length in LENGTHS:
+        values = [[(7 * row + 5 * j * j + j) % 3 for j in range(length)] for row in range(rows)]
+        x = norch.tensor(values, dtype=getattr(norch, dtype))
+        columns = list(zip(*values))
+        assert x.sum(0).tolist() == [sum(column) for column in columns]
+        assert x.amax(0).tolist() == [max(column) for column in columns]
+        assert x.amin(0).tolist() == [min(column) for column in columns]
+        assert x.argmax(0).tolist() == [column.index(max(column)) for column in columns]
+        if dtype != "uint8":
+            assert (x - 1).prod(0).tolist() == [math.prod(v - 1 for v in column) for column in columns]
+        assert x.any(0).tolist() == [any(column) for column in columns]
+        assert x.all(0).tolist() == [all(column) for column in columns]
+        assert x[:, ::3].sum(0).tolist() == [sum(column) for column in columns[::3]]
+
+
+def test_truths_of_bytes_are_not_their_bits():
+    for length in LENGTHS:
+        x = norch.tensor([[1, 2] * length, [4, 2] * length, [0, 128] * length], dtype=norch.uint8)
+        assert x.all(1).tolist() == [True, True, False] and x.any(1).tolist() == [True] * 3
+        assert x.all(0).tolist() == [False, True] * length and x[:2].all(0).tolist() == [True] * 2 * length
+        assert (x == 0).any(1).tolist() == [False, False, True] and not (x * 0).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_extremes_of_rows_with_nan(dtype):
+    for length in LENGTHS:
+        x = norch.tensor([[float(j % 5) for j in range(length)]] * 3, dtype=getattr(norch, dtype))
+        for at in {0, length // 2, length - 1}:
+            y = x.clone()
+            y[1, at:] = math.nan
+            assert y.argmax(1).tolist()[1] == y.argmin(1).tolist()[1] == at
+            assert y.isnan().any(1).tolist() == y.amax(1).isnan().tolist() == [False, True, False]
+            assert y.amax(0).isnan().tolist() == y.amin(0).isnan().tolist() == [j >= at for j in range(length)]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_softmax_and_cross_entropy_of_rows(dtype):
     for length in LENGTHS:

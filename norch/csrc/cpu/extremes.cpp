@@ -9,6 +9,17 @@
 inline namespace NORCH_ISA {
 namespace {
 
+// The first of n <= CHUNK elements that is `best`, or NaN: the smallest of all such indices, which g++ takes in vectors.
+template <class T>
+int32_t index_of(const T* x, int32_t n, T best) {
+    int32_t first = n;
+    for (int32_t j = 0; j < n; j++) {
+        const int32_t here = (x[j] == best) | (x[j] != x[j]) ? j : n;
+        first = here < first ? here : first;
+    }
+    return first;
+}
+
 // Chunk by chunk: the extreme of a chunk is found in vectors; only a chunk that improves on the best is searched.
 template <class Op, class T>
 int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
@@ -21,9 +32,7 @@ int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
         const T extreme = reduce_chunk<Op>(chunk, length);
         if (!Op::replaces(extreme, best)) continue;
         best = extreme;
-        int64_t j = 0;
-        while (!((chunk[j] == best) | (chunk[j] != chunk[j]))) j++;
-        index = i + j;
+        index = i + index_of(chunk, int32_t(length), best);
     }
     return index;
 }

@@ -16,9 +16,11 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    ROWS = 128,      // rows added into partial results before these are added to the totals
-    PACKED = 16384,  // elements of rows with gaps that are packed at a time
-    NARROW = 64,     // columns of which several rows are taken side by side
+    ROWS = 128,        // rows added into partial results before these are added to the totals
+    PACKED = 8192,     // elements that are packed at a time where rows have gaps or are widened,
+    ABREAST = 8,       // of so many rows at least
+    NARROW = 64,       // columns of which several rows are taken side by side
+    SHORT_BYTES = 32,  // of a row that is reduced faster beside others than on its own
 };
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
@@ -42,12 +44,13 @@ double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
 
 template <class Op, class T>
 typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
-    // Chunks keep rounding errors small; without any, a row is one chunk. (Those of doubles in place of floats do not count.)
+    // Chunks keep rounding errors small; without any, a row is one chunk. (Those of doubles in place of floats do not count,
+    // nor those of halves in longer chunks.)
     constexpr bool is_exact = std::is_same_v<typename Op::Partial, typename Op::Total> && !std::is_same_v<T, double>;
     if constexpr (is_exact && !is_half<T>)
         if (stride == 1) return reduce_chunk<Op>(x, n);
-    enum { LENGTH = is_exact && is_half<T> ? COLUMNS : CHUNK };
-    Wide<T> buffer[LENGTH];
+    enum { LENGTH = is_half<T> ? COLUMNS : CHUNK };
+    alignas(VECTOR_BYTES) Wide<T> buffer[LENGTH];
     typename Op::Total total = Op::empty();
     for (int64_t i = 0; i < n; i += LENGTH) {
         const int64_t length = smaller(n - i, LENGTH);
@@ -110,7 +113,7 @@ void reduce_none(const Layout<2>& kept, Writing<Op, To> writing, const T* x, To*
     const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
     parallel_for(kept.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
         if constexpr (is_half<To>) {
-            float buffer[CHUNK];
+            alignas(VECTOR_BYTES) float buffer[CHUNK];
             for (int64_t i = begin; i < end; i += CHUNK) {
                 const int64_t count = smaller(end - i, CHUNK);
                 gather(buffer, x + i * step, count, step);
@@ -131,7 +134,7 @@ void reduce_short_rows(int64_t rows, int64_t n, int64_t step, Writing<Op, To> wr
                        int64_t out_step) {
     parallel_for(rows, 1 + SMALL_WORK / (n + 1), [=](int64_t begin, int64_t end) {
         if constexpr (is_half<T>) {
-            float buffer[CHUNK];
+            alignas(VECTOR_BYTES) float buffer[CHUNK];
             for (int64_t i = begin; i < end; i += CHUNK / n) {
                 const int64_t count = smaller(CHUNK / n, end - i);
                 gather(buffer, x + i * n, count * n, 1);
@@ -174,14 +177,45 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
 
 // ---- Across the reduced dimension --------------------------------------------------------------------------------
 
-// Adds `count` rows x[j], x[j + stride], ... to totals[j]: several in a pass, so that the buffer is seldom touched.
+// Combines FEW rows or less x[j], x[j + stride], ..., a vector of columns through all of them, and calls put(j, total).
+// Returns the number of these columns; those after them fill no vector.
+template <class Op, class T, class F>
+int64_t combine_few_rows(const T* x, int64_t count, int64_t stride, int64_t columns, F put) {
+    using Partial = typename Op::Partial;
+    enum { LANES = 2 * LANE_BYTES / sizeof(Partial) };
+    int64_t j = 0;
+    for (; j + LANES <= columns; j += LANES) {
+        Partial lanes[LANES];
+        for (int k = 0; k < LANES; k++) lanes[k] = Partial(Op::empty());
+        for (int64_t i = 0; i < count; i++) {
+            const T* row = x + i * stride + j;
+            for_lanes<LANES>(lanes, [=](Partial lane, int k) { return Op::combine(lane, Op::lift(row[k])); });
+        }
+        INDEPENDENT for (int k = 0; k < LANES; k++) put(j + k, typename Op::Total(lanes[k]));
+    }
+    return j;
+}
+// The same, added to totals.
+template <class Op, class T>
+int64_t add_few_rows(const T* x, int64_t count, int64_t stride, int64_t columns, typename Op::Total* totals) {
+    return combine_few_rows<Op>(x, count, stride, columns, [=](int64_t j, typename Op::Total total) {
+        totals[j] = Op::combine(totals[j], total);
+    });
+}
+
+// Adds `count` rows: several in a pass, so that the buffer is seldom touched.
 template <class Op, class T>
 __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns,
                                         typename Op::Total* totals) {
     using Partial = typename Op::Partial;
     using Total = typename Op::Total;
     constexpr bool IS_TOTAL = std::is_same_v<Partial, Total>;
-    Partial buffer[IS_TOTAL ? 1 : COLUMNS], *partial = buffer;
+    if (count <= FEW) {
+        const int64_t done = add_few_rows<Op>(x, count, stride, columns, totals);
+        x += done, totals += done, columns -= done;
+        if (columns == 0) return;
+    }
+    alignas(VECTOR_BYTES) Partial buffer[IS_TOTAL ? 1 : COLUMNS], *partial = buffer;
     if constexpr (IS_TOTAL) partial = totals;
     for (int64_t start = 0; start < count; start += ROWS) {
         const int64_t end = start + ROWS < count ? start + ROWS : count;
@@ -215,6 +249,10 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
 template <>
 void add_rows<Prod<float>>(const float* x, int64_t count, int64_t stride, int64_t columns, double* totals) {
     enum { TOGETHER = 8, LANES = 4 };
+    if (count < TOGETHER) {
+        const int64_t done = add_few_rows<Prod<float>>(x, count, stride, columns, totals);
+        x += done, totals += done, columns -= done;
+    }
     int64_t i = 0;
     for (; i + TOGETHER <= count; i += TOGETHER) {
         const float* row = x + i * stride;
@@ -234,6 +272,25 @@ void add_rows<Prod<float>>(const float* x, int64_t count, int64_t stride, int64_
 }
 #endif
 
+#ifdef __AVX2__
+// Sums of halves, which are widened in registers
+template <class T>
+int64_t add_narrow_rows(const T* x, int64_t count, int64_t stride, int64_t columns, double* totals) {
+    enum { VECTORS = 4 };
+    int64_t j = 0;
+    for (; j + VECTORS * FLOATS <= columns; j += VECTORS * FLOATS) {
+        for (int64_t start = 0; start < count; start += ROWS) {
+            Floats sum[VECTORS] = {};
+            for (int64_t i = start; i < smaller(start + ROWS, count); i++)
+                UNROLL for (int v = 0; v < VECTORS; v++) sum[v] += widened(x + i * stride + j + v * FLOATS);
+            UNROLL for (int v = 0; v < VECTORS; v++) KEPT_TOGETHER for (int k = 0; k < FLOATS; k++)
+                totals[j + v * FLOATS + k] += double(sum[v][k]);
+        }
+    }
+    return j;
+}
+#endif
+
 // The same for columns that are `step` apart.
 template <class Op, class T>
 void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_t step, typename Op::Total* totals) {
@@ -250,12 +307,21 @@ void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_
             return;
         }
     }
-    Wide<T> packed[PACKED];
-    const int64_t height = PACKED / columns;
-    for (int64_t start = 0; start < count; start += height) {
-        const int64_t rows = smaller(height, count - start);
-        for (int64_t i = 0; i < rows; i++) side_by_side(packed + i * columns, x + (start + i) * stride, columns, step);
-        add_rows<Op>(packed, rows, columns, columns, totals);
+#ifdef __AVX2__
+    if constexpr (is_half<T> && std::is_same_v<Op, Sum<float>>) {
+        const int64_t done = step == 1 ? add_narrow_rows(x, count, stride, columns, totals) : 0;
+        x += done, totals += done, columns -= done;
+    }
+#endif
+    alignas(VECTOR_BYTES) Wide<T> packed[PACKED];
+    for (int64_t first = 0; first < columns; first += PACKED / ABREAST) {
+        const int64_t width = smaller(PACKED / ABREAST, columns - first), height = PACKED / width;
+        for (int64_t start = 0; start < count; start += height) {
+            const int64_t rows = smaller(height, count - start);
+            for (int64_t i = 0; i < rows; i++)
+                side_by_side(packed + i * width, x + (start + i) * stride + first * step, width, step);
+            add_rows<Op>(packed, rows, width, width, totals + first);
+        }
     }
 }
 
@@ -302,17 +368,28 @@ void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_
 // The last dimension of kept has the smallest stride in x.
 template <class Op, class T, class To>
 void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x, To* out) {
+    using Total = typename Op::Total;
     const int last = reduced.ndim - 1, across = kept.ndim - 1;
     const int64_t width = kept.shape[across], step = kept.strides[0][across];
     if (kept.size == width && width <= COLUMNS && reduced.ndim == 1 && reduced.size * width > 2 * BLOCK)
         return reduce_long_columns<Op>(kept, reduced, repeats, x, out);
     const int64_t blocks = (width + COLUMNS - 1) / COLUMNS, items = kept.size / width * blocks;
+    const bool are_few = reduced.size <= FEW && last == 0 && repeats == 1 && step == 1 && kept.strides[1][across] == 1;
     parallel_for(items, 1 + SMALL_WORK / (reduced.size * smaller(width, COLUMNS)), [&](int64_t begin, int64_t end) {
-        typename Op::Total totals[COLUMNS];
+        alignas(VECTOR_BYTES) Total totals[COLUMNS];
         Odometer<2> at(kept, across);
         at.seek(begin / blocks);
         for (int64_t k = begin; k < end; k++) {
-            const int64_t j = k % blocks * COLUMNS, columns = smaller(width - j, COLUMNS);
+            int64_t j = k % blocks * COLUMNS, columns = smaller(width - j, COLUMNS);
+            if constexpr (!is_half<T>) {
+                if (are_few) {
+                    To* to = out + at.offset[1] + j;
+                    const int64_t done =
+                        combine_few_rows<Op>(x + at.offset[0] + j, reduced.size, reduced.strides[0][0], columns,
+                                             [=](int64_t c, Total total) { to[c] = typename Op::Result(total); });
+                    j += done, columns -= done;
+                }
+            }
             for (int64_t c = 0; c < columns; c++) totals[c] = Op::empty();
             Odometer<1> row(reduced, last);
             do {
@@ -344,7 +421,8 @@ void reduce(const Tensor& x, Tensor& out) {
     }
     ReducedDims dims = reduced_dims(x, out);
     const int64_t repeats = take_repeats(dims.reduced), step = dims.reduced.strides[0][dims.reduced.ndim - 1];
-    const bool is_short = dims.reduced.size <= FEW;  // then rows side by side, even along the smallest stride
+    const int64_t few = step == 1 ? smaller(FEW, SHORT_BYTES / item_size(x.dtype)) : int64_t(FEW);
+    const bool is_short = dims.reduced.size <= few;  // then rows side by side, even along the smallest stride
     const bool across =
         dims.reduced.size > 1 && (step != 1 || is_short) && bring_columns_last(dims.kept, is_short ? FEW + 1 : step);
     auto run = [&](auto type) {

@@ -79,14 +79,17 @@ using Max = Extreme<T, true>;
 template <class T>
 using Min = Extreme<T, false>;
 
-// Whether an element is not 0, as an integer of its width: so many fit into a vector.
+// Whether an element is not 0, as an integer of its width: so many fit into a vector. A byte stays what it is.
 template <class T>
 struct Truths {
-    using Total = bool;
     using Partial = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint8_t>>;
+    using Total = Partial;
     using Result = bool;
-    HOST_DEVICE static Partial lift(T x) { return x != T(0); }
-    HOST_DEVICE static bool repeated(bool total, int64_t) { return total; }
+    HOST_DEVICE static Partial lift(T x) {
+        if constexpr (sizeof(T) == 1) return Partial(x);
+        return x != T(0);
+    }
+    HOST_DEVICE static Partial repeated(Partial total, int64_t) { return total; }
 };
 
 template <class T>
@@ -103,6 +106,7 @@ struct All : Truths<T> {
     HOST_DEVICE static constexpr bool empty() { return true; }
     template <class A>
     HOST_DEVICE static A combine(A a, A b) {
+        if constexpr (sizeof(A) == 1) return a < b ? a : b;
         return A(a & b);
     }
 };

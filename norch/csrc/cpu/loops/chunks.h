@@ -25,17 +25,24 @@ inline __attribute__((always_inline)) typename Op::Total reduce_in_lanes(const T
         Partial(Op::empty()), 0, n, [=](int64_t i) { return Op::lift(x[i]); },
         [](Partial a, Partial b) { return Op::combine(a, b); }));
 }
+// So few that to call a function takes as long. Integers give the same in any order, and g++ finds vectors for them.
+template <class Op, class T>
+inline __attribute__((always_inline)) typename Op::Total reduce_few(const T* x, int64_t n) {
+    using Partial = typename Op::Partial;
+    if constexpr (std::is_integral_v<Partial>) {
+        Partial total = Partial(Op::empty());
+        for (int64_t i = 0; i < n; i++) total = Op::combine(total, Op::lift(x[i]));
+        return typename Op::Total(total);
+    } else {
+        return reduce_in_lanes<Op, TAIL_BYTES / sizeof(Partial)>(x, n);
+    }
+}
 template <class Op, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
-    constexpr bool floats = std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
-    constexpr bool many = floats || sizeof(Partial) == 8;
+    if constexpr (std::is_integral_v<Partial> && !std::is_same_v<Op, Prod<T>>) return reduce_few<Op>(x, n);
+    constexpr bool many = sizeof(Partial) == 8 || (std::is_floating_point_v<T> && std::is_floating_point_v<Partial>);
     return reduce_in_lanes<Op, (many ? 2 : 1) * LANE_BYTES / sizeof(Partial)>(x, n);
-}
-// The same for so few that to call a function takes as long.
-template <class Op, class T>
-inline typename Op::Total reduce_few(const T* x, int64_t n) {
-    return reduce_in_lanes<Op, TAIL_BYTES / sizeof(typename Op::Partial)>(x, n);
 }
 
 // What a kernel computes with where elements are stored as T.

@@ -30,9 +30,9 @@ inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
     return lanes[0];
 }
 
-// Combines term(i) for i from `start` to `end`: in N partial results as long as N terms are left, then in TAIL; the last
-// terms are read with a mask, and `empty` beside them. (A loop that surely runs keeps its lanes in registers. What is
-// stored with a mask is late for whoever reads it.)
+// Combines term(i) for i from `start` to `end`: in N partial results as long as N terms are left, then in TAIL. If the last
+// terms fill no TAIL, some before them are read again, and count as `empty`; fewer than TAIL in all are read with a mask.
+// (A loop that surely runs keeps its lanes in registers. What is stored with a mask is late for whoever reads it.)
 template <int N, int TAIL, class T, class F, class G>
 inline __attribute__((always_inline)) T in_lanes(T empty, int64_t start, int64_t end, F term, G combine) {
     int64_t i = start;
@@ -42,6 +42,10 @@ inline __attribute__((always_inline)) T in_lanes(T empty, int64_t start, int64_t
         return total;
     }
     T rest[TAIL];
+    if (end - start < TAIL) {
+        for_lanes<TAIL>(rest, [=](T, int j) { return j < int(end - i) ? term(i + j) : empty; });
+        return fold<TAIL>(rest, combine);
+    }
     for (int j = 0; j < TAIL; j++) rest[j] = empty;
     if (N > TAIL && i + N <= end) {
         T lanes[N];
@@ -54,8 +58,9 @@ inline __attribute__((always_inline)) T in_lanes(T empty, int64_t start, int64_t
         for (int j = 0; j < TAIL; j++) rest[j] = lanes[j];
     }
     for (; i + TAIL <= end; i += TAIL) for_lanes<TAIL>(rest, [=](T lane, int j) { return combine(lane, term(i + j)); });
-    const int left = int(end - i);
-    if (left > 0) for_lanes<TAIL>(rest, [=](T lane, int j) { return combine(lane, j < left ? term(i + j) : empty); });
+    const int again = int(i + TAIL - end);
+    if (i < end)
+        for_lanes<TAIL>(rest, [=](T lane, int j) { return combine(lane, j < again ? empty : term(i + j - again)); });
     return fold<TAIL>(rest, combine);
 }
 

@@ -51,12 +51,14 @@ inline void round_to(BFloat16* out, Floats x) {
 template <class Narrow>
 void widen_line(const Narrow* x, float* out, int64_t n) {
 #ifdef __AVX2__
-    for (int64_t i = 0; n >= FLOATS && i < n; i += FLOATS) {
-        const int64_t at = smaller(i, n - FLOATS);  // some elements of the last vector are converted twice
-        const Floats wide = widened(x + at);
-        memcpy(out + at, &wide, sizeof wide);
+    if (n >= FLOATS) {
+        auto vector_at = [=](int64_t i) {
+            const Floats wide = widened(x + i);
+            memcpy(out + i, &wide, sizeof wide);
+        };
+        for (int64_t i = 0; i + FLOATS <= n; i += FLOATS) vector_at(i);
+        return vector_at(n - FLOATS);  // some elements are converted twice
     }
-    if (n >= FLOATS) return;
 #endif
     for (int64_t i = 0; i < n; i++) out[i] = convert<float>(x[i]);
 }
@@ -65,13 +67,15 @@ void widen_line(const Narrow* x, float* out, int64_t n) {
 template <class Narrow>
 void round_line(const float* x, Narrow* out, int64_t n) {
 #ifdef __AVX2__
-    for (int64_t i = 0; n >= FLOATS && i < n; i += FLOATS) {
-        const int64_t at = smaller(i, n - FLOATS);
-        Floats wide;
-        memcpy(&wide, x + at, sizeof wide);
-        round_to(out + at, wide);
+    if (n >= FLOATS) {
+        auto vector_at = [=](int64_t i) {
+            Floats wide;
+            memcpy(&wide, x + i, sizeof wide);
+            round_to(out + i, wide);
+        };
+        for (int64_t i = 0; i + FLOATS <= n; i += FLOATS) vector_at(i);
+        return vector_at(n - FLOATS);
     }
-    if (n >= FLOATS) return;
 #endif
     for (int64_t i = 0; i < n; i++) out[i] = convert<Narrow>(x[i]);
 }
