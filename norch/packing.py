@@ -6,6 +6,7 @@ import ctypes
 import functools
 import math
 import struct
+import sys
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Sequence, cast
 
@@ -26,7 +27,7 @@ def address_of(data: object, kind: dtype | None, device: str | int | None) -> _C
         if handle:
             return handle
     if type(data) not in _PLAIN:
-        array: Tensor | None = data if isinstance(data, operation.Tensor) else _from_buffer(data)
+        array: Tensor | None = data if isinstance(data, operation.Tensor) else _from_array(data)
         if array is not None:
             return _copied(array, kind or array.dtype, number)
         data = _plain(data)
@@ -135,7 +136,7 @@ def inferred(values: Sequence[object]) -> dtype:
 
 def _dtype_of(value: object) -> dtype:
     """The dtype of one number."""
-    array = None if type(value) in _PLAIN else _from_buffer(value)
+    array = None if type(value) in _PLAIN else _from_array(value)
     if array is not None:
         return array.dtype
     if isinstance(value, bool):
@@ -178,8 +179,22 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         raise RangeError(f"a value does not fit into {kind!r}, among {shown(values)}") from None
 
 
-def _from_buffer(data: Any) -> Tensor | None:
-    """The tensor of an object with a buffer (a NumPy array, a memoryview), DLPack or `__array__`, else None."""
+def over_array(array: Any) -> Tensor | None:
+    """A tensor over the memory of an array of NumPy's own class; None for what needs a closer look, or an error."""
+    numpy = sys.modules.get("numpy")  # without NumPy there are no arrays
+    ptr = lib.buffer_tensor(array) if numpy and _C.CPYTHON and type(array) is numpy.ndarray else None
+    return wrap(ptr) if ptr else None
+
+
+def _from_array(data: Any) -> Tensor | None:
+    """The tensor of an object with a buffer (a NumPy array, a memoryview), DLPack or `__array__`, else None.
+
+    It may lie over the memory of the object.
+    """
+    if (array := over_array(data)) is not None:
+        if not lib.is_read_only(array._ptr):
+            refuse_recording("the elements of an array are copied")
+        return array
     try:
         buffer = memoryview(data)
     except (TypeError, BufferError):
@@ -187,7 +202,7 @@ def _from_buffer(data: Any) -> Tensor | None:
             return cast("Tensor | None", operation.Tensor._over(data))
         if not hasattr(data, "__array__") or hasattr(data, "dtype"):
             return None
-        return _from_buffer(data.__array__())
+        return _from_array(data.__array__())
     except ValueError:  # a dtype that buffers cannot name, such as the bfloat16 of ml_dtypes
         return cast("Tensor | None", operation.Tensor._over(data))
     code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(

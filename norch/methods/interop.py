@@ -17,7 +17,7 @@ from .._C import CPYTHON, int64_array, lib
 from ..arguments import flags, one_size
 from ..devices import of_number
 from ..operation import mode, wrap
-from ..packing import tensor_of
+from ..packing import over_array, tensor_of
 from ..types import (
     DTYPES,
     HALVES,
@@ -95,7 +95,7 @@ def from_numpy(array: NumPyArray) -> Tensor:
     numpy = sys.modules.get("numpy")  # without NumPy there are no arrays
     if numpy is None or not isinstance(array, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    if (found := _over_plain(array, numpy)) is not None:
+    if (found := over_array(array)) is not None:
         return found
     if not array.dtype.isnative and array.dtype.kind in "iuf":
         raise ValueError("given numpy array has a byte order that is not this machine's; convert it with astype()")
@@ -105,12 +105,6 @@ def from_numpy(array: NumPyArray) -> Tensor:
         return _over_array(array, interface)
     address, read_only = interface["data"]
     return _over(array, address, interface["shape"], interface["strides"], kind, read_only)
-
-
-def _over_plain(array: Any, numpy: Any) -> Tensor | None:
-    """A tensor over an array of NumPy's own class, by its buffer; None for what needs a closer look, or an error."""
-    ptr = lib.buffer_tensor(array) if CPYTHON and type(array) is numpy.ndarray else None
-    return wrap(ptr) if ptr else None
 
 
 def _over_array(array: object, interface: Any) -> Tensor:
@@ -226,8 +220,7 @@ def _over_buffer(view: memoryview) -> Tensor | None:
 
 def shared(data: Any) -> Tensor | None:
     """A tensor over the memory of an array or buffer; None if only a copy can make a tensor of it."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and (found := _over_plain(data, numpy)) is not None:
+    if (found := over_array(data)) is not None:
         return found
     try:
         if hasattr(data, "__array_interface__"):
