@@ -6,6 +6,7 @@ import norch
 
 # Of a tile's size or beside it, for each instruction set; deep ones; then such as are packed.
 SMALL = [(2, 2, 1), (12, 32, 5), (13, 33, 17), (11, 31, 64), (64, 48, 64), (25, 10, 130), (5, 100, 1030), (100, 7, 3)]
+DOTS = [(2, 2, 9000), (7, 7, 2100), (3, 10, 784), (1, 5, 2050), (64, 4, 1000), (5, 1, 40), (9, 3, 17), (2, 50, 33)]
 LARGE = [(401, 403, 405), (130, 1100, 800)]
 
 LAYOUTS = {
@@ -32,7 +33,7 @@ def check(m, n, k, left, right, dtype):
 @pytest.mark.parametrize("right", LAYOUTS)
 @pytest.mark.parametrize("left", LAYOUTS)
 def test_small_products(left, right, dtype):
-    for shape in SMALL:
+    for shape in SMALL + DOTS:
         check(*shape, left, right, dtype)
 
 
@@ -48,16 +49,17 @@ def test_large_products_of_float64():
     check(*LARGE[0], "rows", "every other", norch.float64)
 
 
-@pytest.mark.parametrize("shape", [(64, 64, 300), (30, 900, 200), (401, 403, 405)])
+@pytest.mark.parametrize("shape", [(64, 64, 300), (30, 900, 200), (401, 403, 405), (300, 7, 3000), (3, 300, 2000)])
 def test_the_number_of_threads_does_not_matter(shape):
     m, n, k = shape
-    a, b = norch.randn(m, k), norch.randn(k, n)
+    a, columns = norch.randn(m, k), norch.randn(n, k).T
+    rows = columns.contiguous()
     threads = norch.get_num_threads()
     try:
         results = []
         for count in (1, 2, 3):
             norch.set_num_threads(count)
-            results.append(a @ b)
+            results.append(norch.cat([a @ rows, a @ columns]))
     finally:
         norch.set_num_threads(threads)
     assert all(result.equal(results[0]) for result in results)

@@ -10,9 +10,7 @@
 
 #include "cpu/backend.h"
 #include "host/parallel.h"
-#include "cpu/loops/lanes.h"
-#include "cpu/loops/matrix_product.h"
-#include "cpu/loops/simd.h"
+#include "cpu/loops/dot_products.h"
 #include "cpu/loops/tiles.h"
 
 inline namespace NORCH_ISA {
@@ -79,25 +77,6 @@ void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
 namespace {
 
 // ---- The register tile -------------------------------------------------------------------------------------------
-
-template <class T>
-struct Simd;
-template <>
-struct Simd<float> {
-    typedef float Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-};
-template <>
-struct Simd<double> {
-    typedef double Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-};
-template <>
-struct Simd<int32_t> {
-    typedef int32_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-};
-template <>
-struct Simd<int64_t> {
-    typedef int64_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-};
 
 // Sizes for elements of type T.
 template <class T>
@@ -226,27 +205,6 @@ Matrix<const T> packed(T* panel, Matrix<const T> a, int64_t rows, int64_t depth)
 
 // ---- The products ------------------------------------------------------------------------------------------------
 
-// The sum of x[p] * y[p]. Four sums at a time, as each addition waits for the one before.
-template <class T>
-T dot(const T* x, const T* y, int64_t n) {
-    using Vector = typename Simd<T>::Vector;
-    enum { LANES = Size<T>::LANES, SUMS = 4 };
-    Vector sums[SUMS] = {};
-    int64_t p = 0;
-    for (; p + SUMS * LANES <= n; p += SUMS * LANES)
-        UNROLL for (int v = 0; v < SUMS; v++) sums[v] +=
-            *reinterpret_cast<const Vector*>(x + p + v * LANES) * *reinterpret_cast<const Vector*>(y + p + v * LANES);
-    for (; p + LANES <= n; p += LANES)
-        sums[0] += *reinterpret_cast<const Vector*>(x + p) * *reinterpret_cast<const Vector*>(y + p);
-    const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    T lanes[LANES];
-    memcpy(lanes, &sum, sizeof lanes);
-    const int left = int(n - p);
-    if (left > 0)
-        for_lanes<LANES>(lanes, [=](T lane, int j) { return lane + (j < left ? x[p + j] * y[p + j] : T(0)); });
-    return fold<LANES>(lanes, [](T a, T b) { return a + b; });
-}
-
 // out[i] += sum over p of a(i, p) * x[p * step], for an a with contiguous rows or columns.
 template <class T>
 void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t m, int64_t k) {
@@ -333,18 +291,29 @@ bool is_large(Matrix<const T> a, int64_t m, int64_t n, int64_t k) {
     return m * n * k > LARGE_PRODUCT && m >= MANY && (n >= MANY || a.column != 1);
 }
 
+// Whether vector_product serves for a: columns of a few elements fill no vector.
+template <class T>
+bool is_for_vector(Matrix<const T> a, int64_t m) {
+    return a.column == 1 || (a.row == 1 && m >= Size<T>::LANES);
+}
+
 }  // namespace
 
 template <class T>
 void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
-    if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1)) {
+    if (n == 1 && out.row == 1 && is_for_vector(a, m)) {
         if (!adds) memset(out.data, 0, size_t(m) * sizeof(T));
         return parallel_for(m, 1 + SMALL_PART / k, [&](int64_t begin, int64_t end) {
             vector_product(a.from(begin, 0), b.data, b.row, out.data + begin, end - begin, k);
         });
     }
-    if (m == 1 && (b.row == 1 || b.column == 1))
+    if ((m == 1 && is_for_vector(b.transposed(), n)) || (n == 1 && m > 1 && a.row == 1))
         return matrix_product(b.transposed(), a.transposed(), out.transposed(), n, m, k, adds);
+    enum { WIDTH = Size<T>::TILE_COLUMNS };
+    if (are_dots(a, b, m, (n + WIDTH - 1) / WIDTH * WIDTH, n, k))
+        return parallel_for(m, 1 + SMALL_PART / (n * k), [&](int64_t begin, int64_t end) {
+            dot_products(a.from(begin, 0), b, out.from(begin, 0), end - begin, n, k, adds);
+        });
     if (is_large(a, m, n, k)) return large_product(a, b, out, m, n, k, adds);
     if (m >= n) {  // split the longer side between threads
         // Each part packs what it needs of b again, so it shall have some rows to multiply with that.
@@ -353,7 +322,6 @@ void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t
             small_product(a.from(begin, 0), b, out.from(begin, 0), end - begin, n, k, adds);
         });
     } else {
-        enum { WIDTH = Size<T>::TILE_COLUMNS };
         parallel_for((n + WIDTH - 1) / WIDTH, 1 + SMALL_PART / (m * k * WIDTH), [&](int64_t begin, int64_t end) {
             const int64_t first = begin * WIDTH, columns = smaller(end * WIDTH, n) - first;
             small_product(a, b.from(0, first), out.from(0, first), m, columns, k, adds);
