@@ -70,8 +70,10 @@ class ComposedMethods:
         tensor([4., 9.])
         """
         if not legacy and are_floats(self, tensor1, tensor2):
-            if type(value) is float and not is_recorded(self, tensor1, tensor2):
-                return _add_scaled(self, lib.add_scaled_product_into, tensor1, tensor2, value, "addcmul_")
+            if type(value) in (float, int) and not is_recorded(self, tensor1, tensor2):
+                factor = number(fitting(value, self.dtype, "addcmul_"))._ptr
+                kernel = lib.add_scaled_product_into
+                return write(self, None, (), kernel, self._ptr, self._ptr, tensor1._ptr, tensor2._ptr, factor)
             y, z = scaled("addcmul_", tensor1, value), tensor2
             return write(self, d.AddcmulBackward, (y, z), lib.addcmul_into, self._ptr, self._ptr, y._ptr, z._ptr)
         return self.add_(_term(self, "addcmul_", tensor1, tensor2, legacy, value))
@@ -98,8 +100,10 @@ class ComposedMethods:
         tensor([1.5000, 1.5000])
         """
         if not legacy and are_floats(self, tensor1, tensor2):
-            if type(value) is float and not is_recorded(self, tensor1, tensor2):
-                return _add_scaled(self, lib.add_scaled_quotient_into, tensor1, tensor2, value, "addcdiv_")
+            if type(value) in (float, int) and not is_recorded(self, tensor1, tensor2):
+                factor = number(fitting(value, self.dtype, "addcdiv_"))._ptr
+                kernel = lib.add_scaled_quotient_into
+                return write(self, None, (), kernel, self._ptr, self._ptr, tensor1._ptr, tensor2._ptr, factor)
             y, z = scaled("addcdiv_", tensor1, value), tensor2
             return write(self, d.AddcdivBackward, (y, z), lib.addcdiv_into, self._ptr, self._ptr, y._ptr, z._ptr)
         return self.add_(_term(self, "addcdiv_", tensor1, tensor2, legacy, value))
@@ -290,15 +294,15 @@ def are_floats(x: Tensor, *others: object) -> bool:
     return kind.is_floating_point
 
 
-def _add_scaled(x: Tensor, into: Any, y: Any, z: Any, value: float, name: str) -> Tensor:
-    """x + value * y * z, or y / z, in one pass over x, which no graph records."""
-    return write(x, None, (), into, x._ptr, x._ptr, y._ptr, z._ptr, number(fitting(value, x.dtype, name))._ptr)
-
-
 @in_float32
 def _add_term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor, ...], value: float) -> Tensor:
     if not legacy and are_floats(x, tensor1, tensor2):
-        return (_addcmul if name == "addcmul" else _addcdiv)(x, scaled(name, tensor1, value), tensor2)
+        multiplies = name == "addcmul"
+        if type(value) in (float, int) and not is_recorded(x, tensor1, tensor2):
+            kernel = lib.add_scaled_product_tensor if multiplies else lib.add_scaled_quotient_tensor
+            factor = number(fitting(value, x.dtype, name))
+            return wrap(kernel(x._ptr, tensor1._ptr, tensor2._ptr, factor._ptr))
+        return (_addcmul if multiplies else _addcdiv)(x, scaled(name, tensor1, value), tensor2)
     return x + _term(x, name, tensor1, tensor2, legacy, value)
 
 
