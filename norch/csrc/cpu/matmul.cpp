@@ -205,9 +205,23 @@ Matrix<const T> packed(T* panel, Matrix<const T> a, int64_t rows, int64_t depth)
 
 // ---- The products ------------------------------------------------------------------------------------------------
 
+// out[i] += sum over p of a(i, p) * x[p], for contiguous columns of so few elements that a vector reads into the next ones.
+// Returns how many columns that were: not the last ones, beyond which there may be no memory.
+template <class T>
+int64_t add_short_columns(Matrix<const T> a, const T* x, T* out, int64_t m, int64_t k) {
+    enum { LANES = Size<T>::LANES, SUMS = 4 };
+    typename Simd<T>::Vector sums[SUMS] = {};
+    int64_t p = 0;
+    for (; (p + SUMS - 1) * a.column + LANES <= (k - 1) * a.column + m; p += SUMS)
+        UNROLL for (int c = 0; c < SUMS; c++) sums[c] += vector_at(&a(0, p + c)) * x[p + c];
+    sums[0] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (int64_t i = 0; i < m; i++) out[i] += sums[0][i];
+    return p;
+}
+
 // out[i] += sum over p of a(i, p) * x[p * step], for an a with contiguous rows or columns.
 template <class T>
-void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t m, int64_t k) {
+void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t m, int64_t k, bool is_short) {
     enum { DEPTH = 1024, PASS = 8 };
     T buffer[DEPTH];
     for (int64_t start = 0; start < k; start += DEPTH) {
@@ -219,7 +233,7 @@ void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t
             for (int64_t i = 0; i < m; i++) out[i] += dot(&block(i, 0), vector, depth);
             continue;
         }
-        int64_t p = 0;
+        int64_t p = is_short ? add_short_columns(block, vector, out, m, depth) : 0;
         for (; p + PASS <= depth; p += PASS) {  // eight columns of a in a pass over out
             const T *columns = &block(0, p), *factors = vector + p;
             INDEPENDENT for (int64_t i = 0; i < m; i++) {
@@ -291,23 +305,18 @@ bool is_large(Matrix<const T> a, int64_t m, int64_t n, int64_t k) {
     return m * n * k > LARGE_PRODUCT && m >= MANY && (n >= MANY || a.column != 1);
 }
 
-// Whether vector_product serves for a: columns of a few elements fill no vector.
-template <class T>
-bool is_for_vector(Matrix<const T> a, int64_t m) {
-    return a.column == 1 || (a.row == 1 && m >= Size<T>::LANES);
-}
-
 }  // namespace
 
 template <class T>
 void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
-    if (n == 1 && out.row == 1 && is_for_vector(a, m)) {
+    if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1)) {
         if (!adds) memset(out.data, 0, size_t(m) * sizeof(T));
-        return parallel_for(m, 1 + SMALL_PART / k, [&](int64_t begin, int64_t end) {
-            vector_product(a.from(begin, 0), b.data, b.row, out.data + begin, end - begin, k);
+        const bool is_short = m < Size<T>::LANES;
+        return parallel_for(m, is_short ? m : 1 + SMALL_PART / k, [&](int64_t begin, int64_t end) {
+            vector_product(a.from(begin, 0), b.data, b.row, out.data + begin, end - begin, k, is_short);
         });
     }
-    if ((m == 1 && is_for_vector(b.transposed(), n)) || (n == 1 && m > 1 && a.row == 1))
+    if (m == 1 && (b.row == 1 || b.column == 1))
         return matrix_product(b.transposed(), a.transposed(), out.transposed(), n, m, k, adds);
     enum { WIDTH = Size<T>::TILE_COLUMNS };
     if (are_dots(a, b, m, (n + WIDTH - 1) / WIDTH * WIDTH, n, k))
