@@ -197,7 +197,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "fold_tensor": (RESULT, [TENSOR, ARRAY, c_int64, c_int64]),
     "conv_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
     "conv_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32]),
-    "max_pool_tensor": (RESULTS, [TENSOR, ARRAY, c_int32]),
+    "max_pool_tensor": (RESULTS, [TENSOR, ARRAY, c_int32, c_int32]),
     "max_pool_backward": (RESULT, [TENSOR, TENSOR, ARRAY, c_int32, ARRAY]),
     "adaptive_max_pool_tensor": (RESULTS, [TENSOR, ARRAY]),
     "avg_pool_tensor": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double]),

@@ -325,8 +325,9 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(attention_backward, (const Tensor& gradient, const Tensor& query, const Tensor& key, const Tensor& value, \
                                 const Tensor* mask, const Tensor& out, const Tensor& log_sum, Tensor* for_query, \
                                 Tensor* for_key, Tensor* for_value, const Attending& how))           \
-    /* the largest element that each window sees, and its place in the image (int64); a NaN is the largest */ \
-    KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
+    /* the largest element that each window sees, and its place in the image (int64; null for a window that is not \
+       adaptive: nobody asks); a NaN is the largest */                                              \
+    KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor* indices, const Window& window))         \
     KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
     KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
     KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging))

@@ -239,8 +239,10 @@ def _folded(graph: Nodes, call: Call) -> str:
 @emits("max_pool_tensor")
 def _max_pool(graph: Nodes, call: Call) -> list[str]:
     """The values, and their places in each image; ONNX counts them through the whole tensor."""
-    window, ceil = call.arguments
+    window, ceil, with_places = call.arguments
     x = call.operands[0]
+    if not with_places:
+        return [graph.add("MaxPool", graph.name(x), ceil_mode=int(ceil), **_window(window)), ""]
     values, places = graph.add("MaxPool", graph.name(x), outputs=2, ceil_mode=int(ceil), **_window(window))
     return [values, graph.add("Mod", places, graph.integers(math.prod(x.shape[2:])))]
 

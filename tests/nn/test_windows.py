@@ -142,6 +142,20 @@ def test_max_pool_without_a_finite_element(device):
     assert indices.tolist() == [[[0, 2, 5]]]
 
 
+@pytest.mark.parametrize("shape", [(41, 2, 3, 4), (1, 2, 3, 70)])  # small images, wide rows
+@pytest.mark.parametrize("padding", [0, 1])
+def test_the_largest_elements_lie_at_their_indices(device, shape, padding):
+    x = norch.randint(0, 3, shape, device=device).float()
+    x[norch.rand(shape, device=device) < 0.1] = float("nan")
+    values, indices = F.max_pool2d(x, 2, 1, padding, return_indices=True)
+    assert norch.equal(values.nan_to_num(9), x.flatten(2).gather(2, indices.flatten(2)).view_as(values).nan_to_num(9))
+    assert norch.equal(values.nan_to_num(9), F.max_pool2d(x, 2, 1, padding).nan_to_num(9))  # without indices
+    if padding == 0:
+        seen = norch.stack([x[..., i : shape[2] - 1 + i, j : shape[3] - 1 + j] for i in (0, 1) for j in (0, 1)])
+        assert norch.equal(values.isnan(), seen.isnan().any(0))
+        assert norch.equal(values.nan_to_num(9), seen.nan_to_num(9).amax(0))
+
+
 def test_indices_that_were_changed_are_noticed(device):
     x = image(device).requires_grad_()
     values, indices = F.max_pool2d(x, 2, return_indices=True)

@@ -215,10 +215,14 @@ def window_cases(case: Callable) -> list:
         max_pool("max_pool2d", (2, 2, 4, 5), 2, 2),
         max_pool("max_pool2d", (1, 2, 5, 6), (3, 2), (1, 2), 1, (1, 2)),
         max_pool("max_pool1d", (2, 3, 7), 3, 2, 1),
+        max_pool("max_pool1d", (7, 5, 4), 2, 2, 1),  # more images than the CPU takes at a time
+        max_pool("max_pool2d", (1, 1, 2, 50), 2, 1, 1),  # wide rows
         avg_pool("avg_pool2d", (2, 2, 4, 5), 2, 2),
         avg_pool("avg_pool2d", (1, 2, 5, 4), (3, 2), (1, 2), 1),
         avg_pool("avg_pool2d", (1, 2, 5, 4), 3, 2, 1, average=average_inside, count_include_pad=False),
         avg_pool("avg_pool1d", (2, 3, 7), 3, 2, 1),
+        avg_pool("avg_pool1d", (7, 5, 4), 2, 2, 1),
+        avg_pool("avg_pool2d", (1, 1, 2, 50), 2, 1, 1),
         even((1, 2, 5, 4), (3, 2)),
         even((2, 1, 3, 4), (4, 6)),
         row("batch_norm", [(3, 2, 2, 2), (2,), (2,)], batch_norm, by_channel, "NormalizeBackward"),

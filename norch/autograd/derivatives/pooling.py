@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 # ---- The largest element ----------------------------------------------------------------------------------------
 
 
-def max_pool(x: Tensor, window: Window, ceil: bool) -> tuple[Tensor, Tensor]:
-    """The largest element that each window sees, and its place (int64) among the elements of its image in row order."""
-    values, indices = several(lib.max_pool_tensor(x._ptr, window, ceil))
+def max_pool(x: Tensor, window: Window, ceil: bool, with_indices: bool) -> tuple[Tensor, Tensor | None]:
+    """The largest element that each window sees, and its place (int64) among the elements of its image in row order.
+
+    Places that nobody asks for are None if no gradient needs them.
+    """
+    values, indices = several(lib.max_pool_tensor(x._ptr, window, ceil, with_indices or x._edge is not None))
     if x._edge is None:
         return values, indices
     return recorded(values, MaxPoolBackward, (x,), indices, window, ceil), indices

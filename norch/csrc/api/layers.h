@@ -77,8 +77,9 @@ API Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const in
                            int32_t needed);
 // Pools of [N, C, ...] with one to three axes (api/pooling.cpp); a window has five settings for each axis, `sizes` are
 // those of the axes: of the results of adaptive pools, of the images in a backward. With `ceil` a last window may begin
-// inside the image and end outside. max_pool: the largest and their places. In its backward no window means adaptive.
-API Results* max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil);
+// inside the image and end outside. max_pool: the largest and their places, or no places (`with_places` 0). In its backward
+// no window means adaptive.
+API Results* max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, int32_t with_places);
 API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil,
                               const int64_t* sizes);
 API Results* adaptive_max_pool_tensor(Tensor* x, const int64_t* sizes);

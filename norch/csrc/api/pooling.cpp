@@ -93,9 +93,10 @@ Window window_behind(const Tensor& gradient, const int64_t* given, const int64_t
 
 // ---- The largest element -----------------------------------------------------------------------------------------
 
-void largest_of(const Tensor& x, const Window& window, Tensor** results) {
-    Owned largest = new_images(x, window, true), places = new_tensor(largest->shape, x.ndim, INT64, x.device);
-    if (largest->size) kernels::max_pool.launch(x.device, *contiguous(x), *largest, *places, window);
+void largest_of(const Tensor& x, const Window& window, bool with_places, Tensor** results) {
+    Owned largest = new_images(x, window, true), places;
+    if (with_places) places = new_tensor(largest->shape, x.ndim, INT64, x.device);
+    if (largest->size) kernels::max_pool.launch(x.device, *contiguous(x), *largest, places.tensor, window);
     give_all(results, largest, places);
 }
 
@@ -115,11 +116,11 @@ Owned average_backward(const Tensor& gradient, const Averaging& averaging) {
 
 }  // namespace
 
-Results* max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil) {
+Results* max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, int32_t with_places) {
     return build_several<2>([&](Tensor** results) {
         check_number(*x, "max_pool");
         const int axes = axes_of(*x, "max_pool");
-        largest_of(*x, pool_window(given, x->shape + 2, axes, ceil, "max_pool"), results);
+        largest_of(*x, pool_window(given, x->shape + 2, axes, ceil, "max_pool"), with_places, results);
     });
 }
 
@@ -128,7 +129,7 @@ Results* adaptive_max_pool_tensor(Tensor* x, const int64_t* sizes) {
     return build_several<2>([&](Tensor** results) {
         check_number(*x, name);
         const int axes = axes_of(*x, name);
-        largest_of(*x, adaptive_window(x->shape + 2, sizes, axes, name), results);
+        largest_of(*x, adaptive_window(x->shape + 2, sizes, axes, name), true, results);
     });
 }
 

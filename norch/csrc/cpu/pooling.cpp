@@ -7,6 +7,7 @@
 #include "host/parallel.h"
 #include "cpu/loops/row_sum.h"
 #include "cpu/loops/odometer.h"
+#include "cpu/loops/small_images.h"
 #include "ops/reductions.h"
 #include "ops/windows.h"
 
@@ -57,10 +58,19 @@ inline __attribute__((always_inline)) void for_span(const Span& span, int64_t st
 // The taps of a window, for all rows of the result.
 struct RowTaps {
     const Window& window;
-    Scratch<Span> seen;  // the outputs of a row that see the image through each tap across
+    Scratch<Span> seen;     // the outputs of a row that see the image through each tap across
+    Scratch<Taps> z, y, x;  // of each output
 
-    explicit RowTaps(const Window& window) : window(window), seen(is_adaptive(window.x) ? 0 : window.x.kernel) {
+    explicit RowTaps(const Window& window)
+        : window(window),
+          seen(is_adaptive(window.x) ? 0 : window.x.kernel),
+          z(seen.count ? window.z.out : 0),
+          y(seen.count ? window.y.out : 0),
+          x(seen.count ? window.x.out : 0) {
         for (int64_t j = 0; j < seen.count; j++) seen[j] = window.x.outputs(j);
+        for (int64_t o = 0; o < z.count; o++) z[o] = Taps(window.z, o);
+        for (int64_t o = 0; o < y.count; o++) y[o] = Taps(window.y, o);
+        for (int64_t o = 0; o < x.count; o++) x[o] = Taps(window.x, o);
     }
 
     // Whether the first tap across sees the image from each output.
@@ -70,7 +80,7 @@ struct RowTaps {
     // start + o * stride of the image.
     template <class F>
     void for_each(int64_t oz, int64_t oy, F f) const {
-        const Taps planes(window.z, oz), rows(window.y, oy);
+        const Taps &planes = z.data[oz], &rows = y.data[oy];
         bool is_first = true;
         for (int64_t k = planes.first; k < planes.last; k++)
             for (int64_t i = rows.first; i < rows.last; i++) {
@@ -84,31 +94,29 @@ struct RowTaps {
 };
 
 // Row by row of the result, tap by tap: neighbours are compared at once.
-template <class T>
-void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const Taps* across,
-                    const RowTaps& taps) {
+template <bool WANTED, class T>
+void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const RowTaps& taps) {
     const Axis& axis = window.x;
     const bool begins_inside = taps.begins_inside();
+    const Taps* const across = taps.x.data;
     for (int64_t oz = 0; oz < window.z.out; oz++)
-        for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += axis.out) {
+        for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += WANTED ? axis.out : 0) {
+            const int64_t first_row = window.row(taps.z.data[oz].input, taps.y.data[oy].input);
             taps.for_each(oz, oy, [=](const Span& seen, int64_t start, bool is_first) {
                 if (is_first && begins_inside)
                     return for_span(seen, axis.stride, [=](int64_t o, int64_t i) {
                         out[o] = x[start + i];
-                        indices[o] = start + i;
+                        if (WANTED) indices[o] = start + i;
                     });
-                if (is_first) {  // some outputs begin in the padding
-                    const int64_t row = window.row(Taps(window.z, oz).input, Taps(window.y, oy).input);
-                    for (int64_t o = 0; o < axis.out; o++) {
-                        out[o] = Max<T>::empty();
-                        indices[o] = row + across[o].input;
-                    }
+                for (int64_t o = 0; is_first && o < axis.out; o++) {  // some outputs begin in the padding
+                    out[o] = Max<T>::empty();
+                    if (WANTED) indices[o] = first_row + across[o].input;
                 }
                 for_span(seen, axis.stride, [=](int64_t o, int64_t i) {
                     const T value = x[start + i];
                     const bool wins = (value > out[o]) | (value != value);
                     out[o] = wins ? value : out[o];
-                    indices[o] = wins ? start + i : indices[o];
+                    if (WANTED) indices[o] = wins ? start + i : indices[o];
                 });
             });
         }
@@ -141,25 +149,46 @@ void adaptive_max_pool_image(const T* x, T* out, int64_t* indices, const Window&
     }
 }
 
+template <class T>
+void adaptive_max_pool(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
+    const int64_t inputs = window.inputs(), outputs = window.outputs();
+    for_each_image(x, inputs, [&](int64_t i) {
+        adaptive_max_pool_image(data_as<const T>(x) + i * inputs, data_as<T>(out) + i * outputs,
+                                data_as<int64_t>(indices) + i * outputs, window);
+    });
+}
+
+template <bool WANTED, class T>
+void max_pool(const Tensor& x, Tensor& out, int64_t* indices, const Window& window) {
+    const int64_t inputs = window.inputs(), outputs = window.outputs(), images = x.shape[0] * x.shape[1];
+    const T* from = data_as<const T>(x);
+    T* to = data_as<T>(out);
+    if (SmallImages::suits(window)) {
+        const SmallImages small(window, images, Padding::NEAREST);
+        return small.for_each_copy(from, images, [=, &small](int64_t first, int64_t count, const T* copy) {
+            small.largest<WANTED>(copy, count, to + first, WANTED ? indices + first : nullptr);
+        });
+    }
+    const RowTaps taps(window);
+    for_each_image(x, outputs * window.taps(), [&](int64_t i) {
+        max_pool_image<WANTED>(from + i * inputs, to + i * outputs, WANTED ? indices + i * outputs : nullptr, window,
+                               taps);
+    });
+}
+
 }  // namespace
 
-// out[o] = the largest x that window o sees, indices[o] = its place in the image; of several the first, of NaNs the
-// last
-void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
+// out[o] = the largest x that window o sees; indices[o] = its place in the image, if indices are wanted. Of several it
+// is the first, of NaNs the last.
+void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor* indices, const Window& window) {
     INTEGERS_IN_AVX2(x.dtype, max_pool, x, out, indices, window);
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const int64_t inputs = window.inputs(), outputs = window.outputs();
-        const RowTaps taps(window);
-        Scratch<Taps> columns(taps.begins_inside() ? 0 : window.x.out);  // the same for all rows
-        for (int64_t o = 0; o < columns.count; o++) columns[o] = Taps(window.x, o);
-        for_each_image(x, is_adaptive(window.x) ? inputs : outputs * window.taps(), [&](int64_t i) {
-            const T* from = data_as<const T>(x) + i * inputs;
-            T* to = data_as<T>(out) + i * outputs;
-            int64_t* places = data_as<int64_t>(indices) + i * outputs;
-            is_adaptive(window.x) ? adaptive_max_pool_image(from, to, places, window)
-                                  : max_pool_image(from, to, places, window, columns.data, taps);
-        });
+        if (is_adaptive(window.x))
+            adaptive_max_pool<T>(x, out, *indices, window);
+        else
+            indices ? max_pool<true, T>(x, out, data_as<int64_t>(*indices), window)
+                    : max_pool<false, T>(x, out, nullptr, window);
     });
 }
 
@@ -208,6 +237,14 @@ bool is_narrow(const Window& window) {
     enum { SOME = 4 };
     return !is_adaptive(window.x) && window.x.kernel < TAIL && window.x.out >= SOME;
 }
+
+// An average over more is made of runs.
+bool has_few_taps(const Window& window) {
+    return window.taps() <= TAIL || (window.outputs() > 1 && window.x.kernel < TAIL / 2);
+}
+
+// Others of a row share the sums of what they see of the rows of the image.
+bool sums_rows(const Window& window) { return window.x.out > 1 && window.z.in * window.y.in > 1; }
 
 // What the outputs of a row are divided by: `rows` times the elements that each counts along the axis.
 template <class T>
@@ -330,6 +367,21 @@ void average_rows_backward(const T* gradient, T* out, const Averaging& averaging
     });
 }
 
+template <class T>
+void average_small(const Tensor& x, Tensor& out, const Averaging& averaging, const SeenByAxis& seen) {
+    const SmallImages small(averaging.window, x.shape[0] * x.shape[1], Padding::ZERO);
+    Scratch<T> divisors(small.row);
+    int64_t o = 0;
+    seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
+        divisors[o++] = T(divisor_of(averaging, planes, rows, columns));
+    });
+    for (; o < divisors.count; o++) divisors[o] = divisors[o - averaging.window.outputs()];
+    T* to = data_as<T>(out);
+    small.for_each_copy(data_as<const T>(x), x.shape[0] * x.shape[1], [&](int64_t first, int64_t count, const T* copy) {
+        small.averages(copy, count, divisors.data, to + first);
+    });
+}
+
 }  // namespace
 
 // out[o] = the sum of what window o sees, divided
@@ -337,14 +389,15 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
     const Window& window = averaging.window;
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const Divisors<T> divisors(averaging);
         const SeenByAxis seen(averaging);
+        if (SmallImages::suits(window) && has_few_taps(window)) return average_small<T>(x, out, averaging, seen);
+        const Divisors<T> divisors(averaging);
         const RowTaps taps(window);
         for_each_image<T>(x, window.inputs(), window.x.in, [&](int64_t i, T* room) {
             const T* from = data_as<const T>(x) + i * window.inputs();
             T* to = data_as<T>(out) + i * window.outputs();
             if (is_narrow(window)) return average_narrow(from, to, averaging, divisors, taps);
-            if (window.x.out > 1) return average_rows(from, to, averaging, seen, room);
+            if (sums_rows(window)) return average_rows(from, to, averaging, seen, room);
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 T sum = 0;
                 for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
@@ -374,7 +427,7 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
             T* to = data_as<T>(out) + i * window.inputs();
             memset(to, 0, size_t(window.inputs()) * sizeof(T));
             if (is_narrow(window)) return average_narrow_backward(from, to, averaging, divisors, taps, room);
-            if (window.x.out > 1) return average_rows_backward(from, to, averaging, seen, room);
+            if (sums_rows(window)) return average_rows_backward(from, to, averaging, seen, room);
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 const T share = *from++ / T(divisor_of(averaging, planes, rows, columns));
                 for_each_run(window, planes, rows, columns, [=](int64_t start, int64_t length) {

@@ -96,7 +96,7 @@ __global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t si
                     place = at;
                 }
         out[e] = largest;
-        indices[e] = place;
+        if (indices) indices[e] = place;
     }
 }
 
@@ -304,11 +304,11 @@ void conv_weight_tensor_cuda(const Tensor& gradient, const Tensor& x, Tensor& ou
     }
 }
 
-void max_pool_tensor_cuda(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
+void max_pool_tensor_cuda(const Tensor& x, Tensor& out, Tensor* indices, const Window& window) {
     for_elements("max_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        max_pool_kernel<T><<<blocks, threads, 0, stream>>>(data_as<T>(x), data_as<T>(out), data_as<int64_t>(indices),
-                                                         out.size, window);
+        max_pool_kernel<T><<<blocks, threads, 0, stream>>>(
+            data_as<T>(x), data_as<T>(out), indices ? data_as<int64_t>(*indices) : nullptr, out.size, window);
     });
 }
 

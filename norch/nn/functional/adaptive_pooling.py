@@ -249,7 +249,7 @@ def _max_of(batch: Tensor, seen: Sequence[Tensor], kernel: Sequence[int]) -> tup
         windows = batch.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
         still = (0,) * axes
         window = Windows(tuple(kernel), tuple(kernel), (1,) * axes, still, still).all_axes()
-        values, found = kernels.max_pool(windows, window, False)
+        values, found = kernels.max_pool(windows, window, False, True)
         indices = own(places.flatten(2).gather(2, found.flatten(2)).reshape(found.shape))
     return kernels.largest(batch, values, indices), indices
 

@@ -101,7 +101,7 @@ def max_pool3d(
 def _max_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
     batch = batch_of(name, axes, x)
     check_not_empty(name, batch)
-    values, indices = kernels.max_pool(batch, taps.all_axes(), bool(ceil))
+    values, indices = kernels.max_pool(batch, taps.all_axes(), bool(ceil), pair)
     values = as_given(values, axes, x)
     return (values, as_given(indices, axes, x)) if pair else values
 
