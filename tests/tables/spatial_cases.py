@@ -339,6 +339,8 @@ def spatial_cases(case: Callable) -> list:
         pad((2, 3, 4), (4, 1), "circular"),
         pad((1, 2, 3, 2), (1, 2, 3, 0), "circular"),
         conv3d((2, 2, 3, 2, 3), (3, 2, 2, 1, 2), (3,)),
+        conv3d((2, 2, 4, 2, 3), (3, 2, 2, 1, 1), (3,), stride=(2, 1, 1), padding=(1, 0, 0)),
+        conv3d((2, 4, 2, 2, 3), (2, 2, 1, 1, 1), groups=2),
         conv3d((1, 4, 3, 2, 3), (2, 2, 2, 2, 2), (2,), stride=(2, 1, 2), padding=1, dilation=(1, 2, 1), groups=2),
         transpose("conv_transpose1d", (2, 3, 4), (3, 2, 3), (2,), stride=2, padding=1, output_padding=1),
         transpose("conv_transpose1d", (1, 4, 3), (4, 1, 2), groups=2, dilation=3, output_padding=2),

@@ -118,8 +118,11 @@ def _convolve(
     if volumes.shape[0]:
         check_not_empty(name, volumes, first=2)
     samples, channels, _, height, width = volumes.shape
-    depths = taps.positions(volumes.shape[2:])[0]
-    columns = kernels.unfold(along_depth(volumes), taps.depth())
+    depth, along, is_all = _along_depth(taps)
+    if is_all:
+        result = _product(along_depth(volumes), weight.flatten(3), bias, along, groups, depth)
+        return own(from_images(result.unflatten(3, (height, width)), axes, x))
+    columns, depths = kernels.unfold(along_depth(volumes), along), taps.positions(volumes.shape[2:])[0]
     images = columns.reshape(samples, channels * kernel[0], depths, height, width).transpose(1, 2).flatten(0, 1)
     result = _product(images, weight.flatten(1, 2), bias, plane, groups, taps)
     result = result.unflatten(0, (samples, depths)).transpose(1, 2)
@@ -135,6 +138,13 @@ def _taps(
     steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
     taps = Windows(kernel, steps, spreads, *padding_of(name, padding, kernel, steps, spreads))
     return taps, taps.plane()
+
+
+@functools.lru_cache(256)
+def _along_depth(taps: Windows) -> tuple[Windows, Window, bool]:
+    """The window along the depth of volumes, the same as C takes it, and whether it sees one element across."""
+    depth = taps.depth()
+    return depth, depth.plane(), taps.is_still(1) and taps.is_still(2)
 
 
 def _product(images: Tensor, filters: Tensor, bias: Tensor | None, plane: Window, groups: int, taps: Windows) -> Tensor:
@@ -327,7 +337,7 @@ def _untransposed(
     images = batch.transpose(1, 2).flatten(0, 1)
     planes = _spread(images, weight.flatten(1, 2), plane, groups, sizes[1:])
     columns = planes.unflatten(0, (samples, depths)).transpose(1, 2).flatten(2)
-    return kernels.fold(columns, taps.depth(), sizes[0], sizes[1] * sizes[2]).unflatten(3, sizes[1:])
+    return kernels.fold(columns, _along_depth(taps)[1], sizes[0], sizes[1] * sizes[2]).unflatten(3, sizes[1:])
 
 
 def _spread(x: Tensor, filters: Tensor, taps: Window, groups: int, sizes: Sequence[int]) -> Tensor:

@@ -56,9 +56,13 @@ class Windows(NamedTuple):
             return window_array(*((still, setting[0]) for still, setting in zip(_STILL, self)))
         return window_array(*((setting[-2], setting[-1]) for setting in self))
 
-    def depth(self) -> Window:
+    def depth(self) -> Windows:
         """The window along the first axis, as the height of images."""
-        return window_array(*((setting[0], still) for setting, still in zip(self, _STILL)))
+        return Windows(*((setting[0], still) for setting, still in zip(self, _STILL)))
+
+    def is_still(self, axis: int) -> bool:
+        """Whether the window sees one element at a time along an axis, at every place."""
+        return tuple(setting[axis] for setting in self) == _STILL
 
     def positions(self, sizes: Sequence[int]) -> list[int]:
         """How many places the window has along each axis of an input of these sizes."""
