@@ -44,7 +44,8 @@ template <class T, class F>
 double row_sum(int64_t n, F term) {
     double total = 0;
     for (int64_t i = 0; i < n; i += CHUNK)
-        total += in_lanes<LANES, TAIL>(T(0), i, i + CHUNK < n ? i + CHUNK : n, term, [](T a, T b) { return a + b; });
+        total += in_lanes<LANES, TAIL * sizeof(float) / sizeof(T)>(T(0), i, i + CHUNK < n ? i + CHUNK : n, term,
+                                                                   [](T a, T b) { return a + b; });
     return total;
 }
 
