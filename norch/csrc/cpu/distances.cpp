@@ -29,7 +29,7 @@ HOST_DEVICE T size_of_difference(T a, T b) {
     return a < b ? b - a : a - b;
 }
 
-// What the terms of a norm are, how they are combined, and what is made of them.
+// What the terms of a norm are, in lane j, how they are combined, and what is made of them.
 struct Sums {
     template <class T>
     static T combine(T total, T next) {
@@ -39,32 +39,34 @@ struct Sums {
 template <class T>
 struct ZeroNorm : Sums {  // how many differ
     explicit ZeroNorm(double) {}
-    T term(T a, T b) const { return a - b != a - b ? a - b : T(a != b); }  // NaN stays
+    T term(T a, T b, int) const { return a - b != a - b ? a - b : T(a != b); }  // NaN stays
     T finish(double total) const { return T(total); }
 };
 template <class T>
 struct OneNorm : Sums {
     explicit OneNorm(double) {}
-    T term(T a, T b) const { return size_of_difference(a, b); }
+    T term(T a, T b, int) const { return size_of_difference(a, b); }
     T finish(double total) const { return T(total); }
 };
 template <class T>
 struct TwoNorm : Sums {
     explicit TwoNorm(double) {}
-    T term(T a, T b) const { return (a - b) * (a - b); }
+    T term(T a, T b, int) const { return (a - b) * (a - b); }
     T finish(double total) const { return T(::sqrt(total)); }
 };
 template <class T>
 struct AnyNorm : Sums {
-    T p, inverse;
-    explicit AnyNorm(double p) : p(T(p)), inverse(T(1 / p)) {}
-    T term(T a, T b) const { return formula::pow(size_of_difference(a, b), p); }
+    T p[BLOCK], inverse;  // of each lane: branches on one that is the same for all would stop vectors
+    explicit AnyNorm(double given) : inverse(T(1 / given)) {
+        for (T& lane : p) lane = T(given);
+    }
+    T term(T a, T b, int j) const { return formula::pow(size_of_difference(a, b), p[j]); }
     T finish(double total) const { return formula::pow(T(total), inverse); }
 };
 template <class T>
 struct LargestNorm {
     explicit LargestNorm(double) {}
-    T term(T a, T b) const { return size_of_difference(a, b); }
+    T term(T a, T b, int) const { return size_of_difference(a, b); }
     T finish(double largest) const { return T(largest); }
     template <class A>
     static A combine(A largest, A next) {
@@ -82,7 +84,7 @@ __attribute__((noinline)) void distances_to(const Norm& norm, const T* x, const 
         for (int64_t m = start; m < smaller(start + SUMMED, n); m++) {
             const T a = x[m];
             const T* row = y + m * pitch;
-            for_lanes<WIDTH>(part, [=](T total, int j) { return Norm::combine(total, norm.term(a, row[j])); });
+            for_lanes<WIDTH>(part, [=](T total, int j) { return Norm::combine(total, norm.term(a, row[j], j)); });
         }
         for (int j = 0; j < WIDTH; j++) totals[j] = Norm::combine(totals[j], double(part[j]));
     }
