@@ -1,6 +1,7 @@
 // CPU kernels of the optimizers: the steps of ops/optimizer_formulas.h, in loops.
 
 #include "cpu/backend.h"
+#include "cpu/loops/simd.h"
 #include "cpu/loops/strided_loops.h"
 #include "ops/optimizer_formulas.h"
 
@@ -18,9 +19,9 @@ void step_loop(const Run& run) {
     with_operand<T>(run, 0, [=](auto gradient) {
         INDEPENDENT for (int64_t i = 0; i < n; i++) {
             T x[Step::COUNT];
-            for (int k = 0; k < Step::COUNT; k++) x[k] = changed[k][i];
+            UNROLL for (int k = 0; k < Step::COUNT; k++) x[k] = changed[k][i];
             step(gradient[i], x);
-            for (int k = 0; k < Step::COUNT; k++) changed[k][i] = x[k];
+            UNROLL for (int k = 0; k < Step::COUNT; k++) changed[k][i] = x[k];
         }
     });
 }
