@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cpu/backend.h"
-#include "cpu/loops/odometer.h"
+#include "cpu/loops/columns.h"
 #include "host/parallel.h"
 #include "ops/grid.h"
 
@@ -13,7 +13,7 @@ inline namespace NORCH_ISA {
 
 namespace {
 
-enum { POINTS = 64, CORNERS = 16 };  // points of a block; combinations of the taps of all axes
+enum { POINTS = 64, LANES = 16, CORNERS = 16 };  // points of a block, of a vector; combinations of the taps of all axes
 
 // Calls f(how) with a mode and a border that are known when it is compiled: then points are read in vectors.
 template <int MODE, int BORDER, class F>
@@ -37,24 +37,29 @@ inline __attribute__((always_inline)) void with_sampling(const Sampling& how, F 
 // What the points of a block read along one axis.
 template <class T>
 struct AxisBlock {
-    int taps = 1;
+    int taps;
     int32_t index[MAX_TAPS][POINTS];
     T weight[MAX_TAPS][POINTS], slope[MAX_TAPS][POINTS];
 
     // An axis that the images do not have: its only element.
-    AxisBlock() {
+    void set_single() {
+        taps = 1;
         for (int p = 0; p < POINTS; p++) index[0][p] = 0, weight[0][p] = 1, slope[0][p] = 0;
     }
     // `step` leads from the number of a point to that of the next.
+    template <bool SLOPES>
     void read(const T* numbers, int64_t count, int64_t step, int64_t size, const Sampling& given) {
         T points[POINTS];
-        for (int64_t p = 0; p < count; p++) points[p] = numbers[p * step];
+        with_stride(step, 0, count, [&](int64_t p, int64_t i) { points[p] = numbers[i]; });
+        while (count % LANES) points[count++] = 0;
         with_sampling(given, [&](const Sampling& how) __attribute__((always_inline)) {
             const int n = taps = tap_count<T>(how);
             INDEPENDENT for (int64_t p = 0; p < count; p++) {
                 const AxisTaps<T> found = taps_of(points[p], size, how);
-                for (int k = 0; k < n; k++)
-                    index[k][p] = found.index[k], weight[k][p] = found.weight[k], slope[k][p] = found.slope[k];
+                for (int k = 0; k < n; k++) {
+                    index[k][p] = found.index[k], weight[k][p] = found.weight[k];
+                    if (SLOPES) slope[k][p] = found.slope[k];
+                }
             }
         });
     }
@@ -63,15 +68,21 @@ struct AxisBlock {
 // The elements that the points of a block read, and their weights; images of two axes have a third of size 1.
 template <class T>
 struct PointBlock {
-    int64_t count, corners = 0;
+    int64_t corners = 0;
     int32_t offset[CORNERS][POINTS];
     T weight[CORNERS][POINTS], slope[3][CORNERS][POINTS];  // slope[a]: along the a-th number of a point
 
     // Points [begin, begin + count) of a grid, whose numbers are x, y (and z).
-    PointBlock(const T* grid, int64_t begin, int64_t count, const Sampling& how, bool with_slopes) : count(count) {
+    PointBlock(const T* grid, int64_t begin, int64_t count, const Sampling& how, bool with_slopes) {
         AxisBlock<T> of[3];
-        for (int a = 0; a < how.axes; a++)
-            of[a].read(grid + begin * how.axes + a, count, how.axes, how.size[how.axes - 1 - a], how);
+        of[2].set_single();
+        for (int a = 0; a < how.axes; a++) {
+            const T* numbers = grid + begin * how.axes + a;
+            const int64_t size = how.size[how.axes - 1 - a];
+            with_slopes ? of[a].template read<true>(numbers, count, how.axes, size, how)
+                        : of[a].template read<false>(numbers, count, how.axes, size, how);
+        }
+        count = (count + LANES - 1) / LANES * LANES;
         const AxisBlock<T>&x = of[0], &y = of[1], &z = of[2];
         const int32_t width = int32_t(how.size[how.axes - 1]), height = int32_t(how.size[how.axes - 2]);
         for (int i = 0; i < z.taps; i++)
@@ -110,9 +121,10 @@ void grid_sample_tensor_cpu(const Tensor& x, const Tensor& grid, Tensor& out, co
                 for (int64_t c = n * channels; c < (n + 1) * channels; c++) {
                     const T* read = data_as<T>(x) + c * image;
                     T sums[POINTS] = {};
-                    for (int64_t k = 0; k < block.corners; k++)
-                        INDEPENDENT for (int64_t p = 0; p < count; p++) sums[p] +=
-                            weighed(block.weight[k][p], read[block.offset[k][p]]);
+                    for (int64_t p = 0; p < count; p += LANES)  // of all corners, while they stay in registers
+                        for (int64_t k = 0; k < block.corners; k++)
+                            KEPT_TOGETHER for (int j = 0; j < LANES; j++) sums[p + j] +=
+                                weighed(block.weight[k][p + j], read[block.offset[k][p + j]]);
                     memcpy(data_as<T>(out) + c * how.points + begin, sums, size_t(count) * sizeof(T));
                 }
             }
