@@ -126,6 +126,7 @@ def embedding_bag(
     _check_bags(input, weight, mode, per_sample_weights, scale_grad_by_freq)
     of_one_size = input.ndim == 2 and offsets is None and padding_idx is None and input.shape[1] > 0
     starts = [] if of_one_size else _starts(input, offsets, include_last_offset)
+    sizes = [end - start for start, end in zip(starts, starts[1:])]
     index = input.long().reshape(-1)
     if starts and starts[-1] < len(index):  # the last offset ends before the input does
         index = index[: starts[-1]]
@@ -136,10 +137,9 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)[: len(rows)]
 
-    if of_one_size:
-        bags = rows.reshape(*input.shape, -1)
+    if of_one_size or (padding is None and len(set(sizes)) == 1 and sizes[0]):
+        bags = rows.unflatten(0, input.shape if of_one_size else (len(sizes), sizes[0]))
         return bags.sum(1) if mode == "sum" else bags.mean(1) if mode == "mean" else bags.max(1).values
-    sizes = [end - start for start, end in zip(starts, starts[1:])]
     counted = None if padding is None else index != padding
     if mode == "max":
         return _maxima(rows, counted, starts, sizes)

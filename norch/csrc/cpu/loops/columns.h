@@ -1,7 +1,7 @@
 // The columns of images: column p holds what a window sees at output position p, a row for each tap of each channel.
 
 #pragma once
-#include "cpu/loops/odometer.h"
+#include "cpu/loops/tiles.h"
 #include "ops/windows.h"
 
 inline namespace NORCH_ISA {
@@ -65,7 +65,10 @@ void unfold_block(const Images<const T>& images, const Window& window, const Blo
             return;
         }
         for (int64_t o = 0; o < first; o++) to[o] = 0;
-        with_stride(stride, first, last, [=](int64_t o, int64_t i) { to[o] = image[i]; });
+        if (stride == 1)
+            copy_row(image + first, to + first, last - first);
+        else
+            with_stride(stride, first, last, [=](int64_t o, int64_t i) { to[o] = image[i]; });
         for (int64_t o = last; o < width; o++) to[o] = 0;
     });
 }
