@@ -91,6 +91,21 @@ def test_pools_of_ties_and_nans_in_volumes():
     assert value.isnan().all() and place.item() == 5
 
 
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64, norch.int64])
+def test_the_largest_of_a_long_row_is_the_first_or_the_last_nan(device, dtype):
+    x = norch.zeros(1, 1, 10, 7, dtype=dtype, device=device)
+    x[0, 0, 5, 5] = x[0, 0, 7, 1] = 1
+    places = [F.adaptive_max_pool2d(x, 1, True)[1].item(), F.adaptive_max_pool1d(x.flatten(2), 1, True)[1].item()]
+    assert places == [40, 40]
+    if dtype.is_floating_point:
+        x[0, 0, 2, 6] = x[0, 0, 8, 4] = float("nan")
+        value, place = F.adaptive_max_pool2d(x, 1, True)
+        assert value.isnan().all() and place.item() == 60
+        x[:] = -float("inf")
+        value, place = F.adaptive_max_pool2d(x, 1, True)
+        assert value.item() == -float("inf") and place.item() == 0
+
+
 def test_resampling_by_hand(device):
     x = norch.tensor(X, device=device)
     close(F.interpolate(x, scale_factor=2), [[[1.0, 1.0, 2.0, 2.0, 3.0, 3.0]]])

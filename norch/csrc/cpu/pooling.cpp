@@ -122,6 +122,33 @@ void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, 
         }
 }
 
+// What a window sees of a plane, as contiguous runs: one for each row, or a single one if the window is as wide as the
+// image.
+struct Runs {
+    int64_t start, count, length, step;
+
+    Runs(const Span& rows, const Span& columns, int64_t width) {
+        const bool is_one = columns.begin == 0 && columns.end == width && rows.end > rows.begin;
+        start = rows.begin * width + columns.begin;
+        count = is_one ? 1 : rows.end - rows.begin;
+        length = (columns.end - columns.begin) * (is_one ? rows.end - rows.begin : 1);
+        step = width;
+    }
+};
+
+// The place of the largest element, the first of several; of NaNs the last.
+template <class T>
+int64_t place_of_largest(const T* x, int64_t n) {
+    const T largest = in_lanes<LANES, TAIL>(
+        Max<T>::empty(), 0, n, [=](int64_t i) { return x[i]; }, [](T a, T b) { return Max<T>::combine(a, b); });
+    int64_t place = 0;
+    if (largest != largest)
+        for (place = n - 1; x[place] == x[place];) place--;
+    else
+        while (x[place] != largest) place++;
+    return place;
+}
+
 // Windows of any places, one after the other.
 template <class T>
 void adaptive_max_pool_image(const T* x, T* out, int64_t* indices, const Window& window) {
@@ -132,6 +159,13 @@ void adaptive_max_pool_image(const T* x, T* out, int64_t* indices, const Window&
             for (int64_t ox = 0; ox < window.x.out; ox++) {
                 const Span columns = inputs_of(window.x, ox, false);
                 int64_t place = window.row(planes.begin, rows.begin) + columns.begin;
+                const Runs runs(rows, columns, window.x.in);
+                if (planes.end - planes.begin == 1 && runs.count == 1 && runs.length >= TAIL) {
+                    place += place_of_largest(x + place, runs.length);
+                    *out++ = x[place];
+                    *indices++ = place;
+                    continue;
+                }
                 T largest = x[place];
                 for (int64_t k = planes.begin; k < planes.end; k++)
                     for (int64_t i = rows.begin; i < rows.end; i++) {
@@ -209,20 +243,6 @@ void max_pool_backward_tensor_cpu(const Tensor& gradient, const Tensor& indices,
 }
 
 namespace {
-
-// What a window sees of a plane, as contiguous runs: one for each row, or a single one if the window is as wide as the
-// image.
-struct Runs {
-    int64_t start, count, length, step;
-
-    Runs(const Seen& rows, const Seen& columns, int64_t width) {
-        const bool is_one = columns.begin == 0 && columns.end == width && rows.end > rows.begin;
-        start = rows.begin * width + columns.begin;
-        count = is_one ? 1 : rows.end - rows.begin;
-        length = (columns.end - columns.begin) * (is_one ? rows.end - rows.begin : 1);
-        step = width;
-    }
-};
 
 // Calls f(run, length) for each run of what a window sees of an image.
 template <class F>
