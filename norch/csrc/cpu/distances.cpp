@@ -86,9 +86,9 @@ __attribute__((noinline)) void distances_to(const Norm& norm, const T* x, const 
             const T* row = y + m * pitch;
             for_lanes<WIDTH>(part, [=](T total, int j) { return Norm::combine(total, norm.term(a, row[j], j)); });
         }
-        for (int j = 0; j < WIDTH; j++) totals[j] = Norm::combine(totals[j], double(part[j]));
+        for_lanes<WIDTH>(totals, [=](double total, int j) { return Norm::combine(total, double(part[j])); });
     }
-    INDEPENDENT for (int j = 0; j < WIDTH; j++) out[j] = norm.finish(totals[j]);
+    for_lanes<WIDTH>(out, [=](T, int j) { return norm.finish(totals[j]); });
 }
 
 // out[i, j]; or for pairs, where j > i, rows of out that grow shorter
@@ -126,8 +126,8 @@ void distances_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double 
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         auto run = [&](auto norm) {
-            const auto run_in =
-                y.shape[1] > FEW ? distances<BLOCK, decltype(norm), T> : distances<SMALL_BLOCK, decltype(norm), T>;
+            const auto run_in = y.shape[1] > (pairs ? 4 * FEW : int(FEW)) ? distances<BLOCK, decltype(norm), T>
+                                                                          : distances<SMALL_BLOCK, decltype(norm), T>;
             run_in(data_as<const T>(x), data_as<const T>(y), data_as<T>(out), x.shape[0], x.shape[1], y.shape[1],
                    x.shape[2], p, pairs);
         };
