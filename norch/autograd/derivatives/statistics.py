@@ -24,7 +24,7 @@ def norm_slope(x: Tensor, norm: Tensor, p: float) -> Tensor:
     if math.isinf(p):  # shared by the elements that attain it
         attained = x.detach().abs() == norm.detach()
         along = [d for d in range(x.ndim) if norm.shape[d] == 1]
-        return x.sign() * (attained / attained.sum(along, keepdim=True)).to(x.dtype)
+        return attained._choose(x.sign(), 0.0) / attained.sum(along, keepdim=True).to(x.dtype)
     nothing = norm.detach() == 0
     safe = nothing._choose(1.0, norm)
     if p == 2:
@@ -156,9 +156,11 @@ def _slopes(apart: Tensor, distance: Tensor, gradient: Tensor, p: float) -> Tens
     """What differences of rows [..., n] get from the gradient of their distances [...]."""
     if p == 0:
         return apart.zeros_like()
-    distance = distance.unsqueeze(-1)
-    slopes = gradient.unsqueeze(-1) * norm_slope(apart, distance, p)
-    return (distance == 0)._choose(0.0, slopes)  # of a gradient that is NaN, too
+    nothing = distance.detach() == 0
+    gradient = nothing._choose(0.0, gradient)  # also one that is NaN
+    if p == 2:
+        return (gradient / nothing._choose(1.0, distance)).unsqueeze(-1) * apart
+    return gradient.unsqueeze(-1) * norm_slope(apart, distance.unsqueeze(-1), p)
 
 
 class CdistBackward(Node):
