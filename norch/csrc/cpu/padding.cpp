@@ -68,19 +68,22 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
         const T *from = data_as<T>(x), value = T(padding.value);
         T* to = data_as<T>(out);
         const int64_t *border = borders.data, *row_source = row_sources.data;
-        const bool in_blocks = is_constant && left <= BORDER && right <= BORDER && padded >= BORDER;
+        const bool is_thin = is_constant && padded < BORDER;  // then the border is set first, in all of an image
+        const bool in_blocks = is_constant && left <= BORDER && right <= BORDER && !is_thin;
         parallel_for(out.size / padded, 1 + SMALL_WORK / padded, [&](int64_t first, int64_t end) {
             T values[BORDER];
             for (T& element : values) element = value;
             Sources at(x, out, padding, first / rows);
             for (int64_t row = first; row < end; at.next()) {
-                const int64_t image = at.image();
-                for (int64_t r = row % rows; r < rows && row < end; r++, row++) {
+                const int64_t image = at.image(), behind = smaller(row + rows - row % rows, end);
+                if (is_thin) INDEPENDENT for (int64_t o = row * padded; o < behind * padded; o++) to[o] = value;
+                for (int64_t r = row % rows; row < behind; r++, row++) {
                     const T* line = from + (image * own_rows + row_source[r]) * size;
                     T* const target = to + row * padded;
                     T* const rest = target + inner.end;
                     if (image < 0 || row_source[r] < 0) {
-                        for (int64_t o = 0; o < padded; o++) target[o] = value;
+                        if (!is_thin)
+                            for (int64_t o = 0; o < padded; o++) target[o] = value;
                         continue;
                     }
                     if (in_blocks && row + 1 < end) {  // what follows overwrites what is too much of a border
@@ -90,6 +93,7 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
                         continue;
                     }
                     copy_row(line + left - before, target + left, inner.end - left);
+                    if (is_thin) continue;
                     if (is_constant) {
                         KEPT_TOGETHER for (int64_t k = 0; k < left; k++) target[k] = value;
                         KEPT_TOGETHER for (int64_t k = 0; k < right; k++) rest[k] = value;
