@@ -116,7 +116,7 @@ void for_each_row(const Tensor& x, int64_t n, F f) {
 template <class F>
 void for_rows_together(const Tensor& x, int64_t n, F f) {
     if (x.size == 0) return;
-    const int64_t together = n < SHORT ? TOGETHER : 1;
+    const int64_t together = n < 4 * SHORT ? TOGETHER : 1;
     parallel_for(x.size / n, together + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; row += together) f(row, smaller(together, end - row));
     });
