@@ -5,7 +5,7 @@ Windows are those of convolution.py, of as many axes; adaptive pools choose thei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from ..._C import int64_array, lib
 from ...operation import recorded, several, wrap
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # ---- The largest element ----------------------------------------------------------------------------------------
 
 
-def max_pool(x: Tensor, window: Window, ceil: bool, with_indices: bool) -> tuple[Tensor, Tensor | None]:
+def max_pool(x: Tensor, window: Window, ceil: bool, with_indices: bool) -> tuple[Tensor, Any]:
     """The largest element that each window sees, and its place (int64) among the elements of its image in row order.
 
     Places that nobody asks for are None if no gradient needs them.
