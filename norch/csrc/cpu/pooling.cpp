@@ -198,7 +198,7 @@ void max_pool(const Tensor& x, Tensor& out, int64_t* indices, const Window& wind
     const T* from = data_as<const T>(x);
     T* to = data_as<T>(out);
     if (SmallImages::suits(window)) {
-        const SmallImages small(window, images, Padding::NEAREST);
+        const SmallImages small(window, images, Beyond::NEAREST);
         return small.for_each_copy(from, images, [=, &small](int64_t first, int64_t count, const T* copy) {
             small.largest<WANTED>(copy, count, to + first, WANTED ? indices + first : nullptr);
         });
@@ -389,7 +389,7 @@ void average_rows_backward(const T* gradient, T* out, const Averaging& averaging
 
 template <class T>
 void average_small(const Tensor& x, Tensor& out, const Averaging& averaging, const SeenByAxis& seen) {
-    const SmallImages small(averaging.window, x.shape[0] * x.shape[1], Padding::ZERO);
+    const SmallImages small(averaging.window, x.shape[0] * x.shape[1], Beyond::ZERO);
     Scratch<T> divisors(small.row);
     int64_t o = 0;
     seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {

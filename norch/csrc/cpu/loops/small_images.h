@@ -12,29 +12,36 @@
 
 inline namespace NORCH_ISA {
 
-enum class Padding { ZERO, NEAREST };  // what a tap sees there: NEAREST is the nearest tap that sees the image
+enum class Beyond { ZERO, NEAREST };  // what a tap sees beyond the image: 0, or what the nearest tap inside sees
 
-class SmallImages {
-    enum { LANES = 16, SOME = 64, WIDE = 24, LARGEST = 8192 };
+struct SmallImages {
+    enum {
+        LANES = 16,     // outputs of a vector
+        SOME = 64,      // outputs of the images that are taken at a time, at least
+        WIDE = 24,      // outputs of a row that fills vectors alone
+        LARGEST = 8192  // elements of an image, and places of the table for it
+    };
     const int64_t images, inputs, outputs, taps;  // images at a time; elements of each
+    const int64_t row;                            // of the table: the outputs of all of them, in whole vectors
+    Scratch<int32_t> table;                       // a row for each tap, and one with the places before the images
 
     // The input that an output sees through a tap of an axis, or -1.
-    static int64_t seen(const Axis& axis, int64_t o, int64_t tap, Padding padding) {
+    static int64_t seen(const Axis& axis, int64_t o, int64_t tap, Beyond beyond) {
         int64_t i = axis.input(o, tap);
-        if (padding == Padding::ZERO) return axis.holds(i) ? i : -1;
+        if (beyond == Beyond::ZERO) return axis.holds(i) ? i : -1;
         while (i < 0) i += axis.dilation;
         while (i >= axis.in) i -= axis.dilation;
         return i;
     }
 
     // The places of a tap for the outputs of the first image, and then for those behind it.
-    void set_row(int32_t* places, const Window& window, int64_t k, int64_t i, int64_t j, Padding padding) const {
+    void set_row(int32_t* places, const Window& window, int64_t k, int64_t i, int64_t j, Beyond beyond) const {
         int32_t* to = places;
         for (int64_t oz = 0; oz < window.z.out; oz++)
             for (int64_t oy = 0; oy < window.y.out; oy++) {
-                const int64_t z = seen(window.z, oz, k, padding), y = seen(window.y, oy, i, padding);
+                const int64_t z = seen(window.z, oz, k, beyond), y = seen(window.y, oy, i, beyond);
                 for (int64_t ox = 0; ox < window.x.out; ox++) {
-                    const int64_t x = seen(window.x, ox, j, padding);
+                    const int64_t x = seen(window.x, ox, j, beyond);
                     *to++ = (z | y | x) < 0 ? 0 : int32_t(1 + window.row(z, y) + x);
                 }
             }
@@ -42,18 +49,12 @@ class SmallImages {
         memset(to, 0, size_t(places + row - to) * sizeof(int32_t));
     }
 
-public:
-    const int64_t row;  // of the table: the outputs of the images, in whole vectors
-
-private:
-    Scratch<int32_t> table;  // a row for each tap, and one with the places before the images
-
-public:
     static bool suits(const Window& window) {
-        return !is_adaptive(window.x) && window.x.out < WIDE && window.outputs() * window.taps() <= LARGEST;
+        return !is_adaptive(window.x) && window.x.out < WIDE && window.inputs() <= LARGEST &&
+               window.outputs() * window.taps() <= LARGEST;
     }
 
-    SmallImages(const Window& window, int64_t count, Padding padding)
+    SmallImages(const Window& window, int64_t count, Beyond beyond)
         : images(smaller(count, 1 + (SOME - 1) / window.outputs())),
           inputs(window.inputs()),
           outputs(window.outputs()),
@@ -63,7 +64,7 @@ public:
         int32_t* places = table.data;
         for (int64_t k = 0; k < window.z.kernel; k++)
             for (int64_t i = 0; i < window.y.kernel; i++)
-                for (int64_t j = 0; j < window.x.kernel; j++, places += row) set_row(places, window, k, i, j, padding);
+                for (int64_t j = 0; j < window.x.kernel; j++, places += row) set_row(places, window, k, i, j, beyond);
         for (int64_t o = 0; o < row; o++) places[o] = int32_t(1 + o / outputs * inputs);
     }
 
@@ -119,7 +120,6 @@ public:
         }
     }
 
-private:
     // out[start + j] = lanes[j], as far as `count`
     template <class T, class To>
     static void store(const T (&lanes)[LANES], int64_t start, int64_t count, To* out) {
