@@ -58,7 +58,7 @@ class MaskingMethods:
         if mask.shape != self.shape:
             x = self.expand(broadcast_shapes(self.shape, mask.shape, name="masked_fill"))
         filling = _filling(x, value, "masked_fill")
-        result = wrap(lib.where_tensor(mask._ptr, filling._ptr, x._ptr))
+        result = wrap(lib.where_tensor(mask._ptr, filling._ptr, x._ptr)).contiguous()
         return recorded(result, MaskedFillBackward, (x, filling), mask)
 
     def masked_select(self: Tensor, mask: Tensor) -> Tensor:

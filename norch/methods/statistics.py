@@ -269,7 +269,7 @@ class StatisticsMethods:
                 [0.3000, 0.4000]])
         """
         axis = _renorm_axis(self, p, dim, maxnorm)
-        result = wrap(lib.renorm_tensor(self._ptr, axis, p, maxnorm))
+        result = wrap(lib.renorm_tensor(self._ptr, axis, p, maxnorm)).contiguous()
         return recorded(result, RenormBackward, (self,), axis, p, float(maxnorm))
 
     @flags

@@ -177,6 +177,13 @@ def test_rms_norm_adds_the_eps_of_the_dtype_it_computes_in(dtype):
     assert nn.RMSNorm(2, dtype=dtype)(norch.full((1, 2), 0.0625, dtype=dtype)).tolist() == [[1.0, 1.0]]
 
 
+@pytest.mark.parametrize(
+    "layer", [nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval(), nn.RMSNorm(4), nn.LayerNorm(4), nn.GroupNorm(1, 3)]
+)
+def test_results_lie_in_row_order(layer):
+    assert layer(norch.ones(2, 4, 3).mT).view(2, 12).shape == (2, 12)  # attention and heads view them so
+
+
 def test_layers_of_nothing(device):
     assert nn.LayerNorm(3).to(device)(norch.zeros(0, 3, device=device)).shape == [0, 3]
     assert nn.GroupNorm(1, 2).to(device)(norch.zeros(0, 2, 4, device=device)).shape == [0, 2, 4]

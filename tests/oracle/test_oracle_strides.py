@@ -41,6 +41,10 @@ x.int().addcmul(x.int(), y.int(), value=2)
 lib.lerp(x, y, 0.5)
 x.add_(y)
 x.mul_(row)
+x.masked_fill(y > 0, 2.0)
+x.masked_fill(row > 2, 2.0)
+x.renorm(2, 0, 1.0)
+lib.nn.functional.logsigmoid(x)
 """.split("\n")[1:-1]
 VIEWS = 25
 

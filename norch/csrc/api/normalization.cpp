@@ -114,6 +114,7 @@ Tensor* normalize_by_tensor(Tensor* x, Tensor* weight, Tensor* bias, Tensor* mea
         const int64_t by_channel[MAX_DIMS] = {1, -1, 1, 1, 1, 1, 1, 1};
         scale = taken(view_tensor(scale.tensor, by_channel, x->ndim));
         shift = taken(view_tensor(shift.tensor, by_channel, x->ndim));
-        return taken(scale_and_shift_tensor(x, scale.tensor, shift.tensor));
+        const Owned from = contiguous(*x);  // as the result of `normalize`
+        return taken(scale_and_shift_tensor(from.tensor, scale.tensor, shift.tensor));
     });
 }

@@ -244,6 +244,7 @@ def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = Non
     _check_sizes("rms_norm", shape, weight=weight)
     last = tuple(range(-len(shape), 0))
     x = input.float() if input.dtype.itemsize < 4 else input  # squares of halves overflow
+    x = x.contiguous()
     squares = (x * x).mean(last, keepdim=True)
     result = x * (squares + (finfo(x.dtype).eps if eps is None else eps)).rsqrt()
     return (result if weight is None else result * weight).to(input.dtype)

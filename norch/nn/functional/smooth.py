@@ -23,7 +23,7 @@ def logsigmoid(input: Tensor, *, out: Out = None) -> Tensor:
     tensor([-1.0000e+03, -6.9315e-01])
     """
     check_floats("logsigmoid", input)
-    return into(out, kernels.logsigmoid(input), "logsigmoid")
+    return into(out, kernels.logsigmoid(input.contiguous()), "logsigmoid")
 
 
 @flags
