@@ -24,6 +24,8 @@ class device(str, GuardMethods):
     ('cuda', True)
     """
 
+    __module__ = "norch"  # its public place, which `print(type(x))` shows
+
     __slots__ = ("_changes", "_entered")
 
     _entered: list[Any]

@@ -110,6 +110,8 @@ class Tensor(
             [ 9., 13.]])
     """
 
+    __module__ = "norch"  # its public place, which `print(type(x))` shows
+
     # Every tensor has `_ptr` and `_edge` (operation.wrap); the others are set when they are needed.
     _ptr: _C.Handle  # the C tensor, which lives as long as this
     _base: Tensor | None = None  # of a view: the tensor it is a view of

@@ -239,6 +239,8 @@ class Size(tuple[int, ...]):
     (True, True, 6)
     """
 
+    __module__ = "norch"  # its public place, which `print(type(x))` shows
+
     __slots__ = ()
 
     def __new__(cls, iterable: Iterable[SupportsIndex] = ()) -> Size:

@@ -29,5 +29,10 @@ def test_every_public_name_is_listed():
     assert len(norch.__all__) == len(set(norch.__all__))
 
 
+def test_a_tensor_has_its_public_name():
+    for value, name in ((norch.ones(1), "Tensor"), (norch.Size([1]), "Size"), (norch.device("cpu"), "device")):
+        assert str(type(value)) == f"<class 'norch.{name}'>"
+
+
 def test_a_shape_error_has_its_public_name():
     assert f"{norch.ShapeError.__module__}.{norch.ShapeError.__qualname__}" == "norch.ShapeError"
