@@ -290,6 +290,15 @@ def test_reduce_on_plateau():
     assert plateau([norch.Tensor([1.0]), math.nan], patience=0, factor=0.5) == [1, 0.5]
 
 
+def test_a_plateau_says_whether_it_cools_down():
+    scheduler = schedulers.ReduceLROnPlateau(make_optimizer(), patience=0, cooldown=1)
+    found = []
+    for _ in range(4):
+        scheduler.step(1.0)
+        found.append(scheduler.in_cooldown)
+    assert found == [False, True, False, True]
+
+
 def test_a_plateau_resumes():
     first = schedulers.ReduceLROnPlateau(make_optimizer(), patience=2, factor=0.5)
     for metric in (1.0, 2.0, 2.0):

@@ -75,6 +75,11 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
 
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether bad epochs do not count, as the rates were reduced a short while ago."""
+        return self.cooldown_counter > 0
+
     def _least(self) -> list[float]:
         count = len(self.optimizer.param_groups)
         if count != len(self.min_lrs):
