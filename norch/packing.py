@@ -209,7 +209,8 @@ def _from_array(data: Any) -> Tensor | None:
         buffer.format, buffer.format
     )
     kind = next((d for d in DTYPES if d.format == code and d.itemsize == buffer.itemsize), None)
-    if kind is None or buffer.ndim > _C.MAX_DIMS:
+    is_other = getattr(data, "shape", buffer.shape) != buffer.shape  # a numpy.datetime64, which shows its bytes
+    if kind is None or buffer.ndim > _C.MAX_DIMS or is_other:
         return None
     if not buffer.readonly:
         refuse_recording("the elements of an array are copied")

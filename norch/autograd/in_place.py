@@ -133,7 +133,7 @@ def write(
     for t in others:
         if getattr(t, "_edge", None) is not None:
             in_graph = True
-    if not (in_graph and mode.enabled):
+    if not (in_graph and mode.enabled and x.is_floating_point()):  # integers have no gradients
         if kernel(*arguments):
             raise_error()
         return x if base is None and x._views is None else after_write(x, 0)

@@ -211,6 +211,7 @@ def inverted(x: Tensor, hermitian: bool, atol: Any, rtol: Any) -> tuple[Tensor, 
         y = y.tril() + y.tril(-1).mT
     u, s, vh = svd(y, full_matrices=False)
     large = s > _cutoff(x, s, atol, rtol).unsqueeze(-1)
+    x = x.expand(*large.shape[:-1], *x.shape[-2:])  # to the batches of the bounds
     reciprocals = large._choose(large._choose(s, 1.0).reciprocal(), 0.0)
     inverse = (vh.mT * reciprocals.unsqueeze(-2)) @ u.mT
     return recorded(inverse, derivatives.PinvBackward, (x,)), s, large

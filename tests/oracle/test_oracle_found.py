@@ -274,6 +274,20 @@ v3 = [v2.probs, v2.logits, v2.log_prob(lib.tensor([0.3, 0.6]))]
 v1 = lib.full([2], 2 ** 53, dtype=lib.float16)
 
 v1 = lib.ones(2, dtype=lib.float16).clamp(max=70000)
+
+v1 = lib.zeros(2, dtype=lib.int64).copy_(lib.ones(2, requires_grad=True))
+v2 = lib.zeros(2, dtype=lib.bool).logical_and_(lib.ones(2, requires_grad=True))
+
+v1 = lib.linalg.lu(lib.zeros(2, 2, 0)).P
+
+v1 = lib.tensor([[2.0, 0.0], [0.0, 0.5]], requires_grad=True)
+v2 = lib.linalg.pinv(v1, atol=lib.tensor([0.1, 1.0]))
+v3 = v2.sum().backward()
+v4 = v1.grad
+
+v1 = lib.ones(1, 0).expand(3, 0).add_(1)
+
+v1 = lib.tensor(__import__('numpy').datetime64(1, 's'))
 """
 
 

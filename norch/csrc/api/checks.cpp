@@ -48,7 +48,7 @@ void check_not_read_only(const Tensor& out, const char* name) {
 void check_writable(const Tensor& out, const char* name) {
     check_not_read_only(out, name);
     for (int d = 0; d < out.ndim; d++)
-        if (out.strides[d] == 0 && out.shape[d] > 1)
+        if (out.strides[d] == 0 && out.shape[d] > 1 && out.size > 0)
             fail(RUNTIME_ERROR,
                  "{}: several elements of the written-to tensor share one place in memory (it was expanded); "
                  "clone() it first",

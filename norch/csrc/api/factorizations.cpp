@@ -212,13 +212,14 @@ Tensor* permutation_of_pivots(Tensor* tensor, int64_t rows, int32_t dtype) {
         refuse_recording("pivots are read on the host");
         const Owned pivots = contiguous(*tensor);
         const int last = pivots->ndim - 1;
-        const int64_t size = pivots->shape[last], count = size ? pivots->size / size : 0;
+        const int64_t size = pivots->shape[last];
         if (size > rows) fail(RUNTIME_ERROR, "linalg.lu: expected at most {} pivots, got {}", rows, size);
         int64_t shape[MAX_DIMS];
         std::copy_n(pivots->shape, last, shape);
         shape[last] = shape[last + 1] = rows;
         Owned result = new_tensor(shape, last + 2, dtype, pivots->device);
         fill(*result, 0);
+        const int64_t count = rows ? result->size / (rows * rows) : 0;  // of matrices without columns, too
         std::vector<int64_t> order(rows);
         for_real(dtype, [&](auto type) {
             using T = typename decltype(type)::type;
