@@ -133,7 +133,7 @@ def _plan(terms: tuple[Labels, ...], wanted: Labels, shapes: tuple[Sequence[int]
         x, y = _best_pair(factors, wanted, sizes)
         factors.remove(x)
         factors.remove(y)
-        factors.append(_product(x, y, _needed(factors, wanted)))
+        factors.append(_product(*_in_turn(x, y, wanted), _needed(factors, wanted)))
     result = factors[0]._summed(wanted)._in_order(wanted)
     if not steps:  # a view, and not the operand itself
         result.then(result.shape, methodcaller("permute", list(range(len(wanted)))))
@@ -249,6 +249,12 @@ def _best_pair(factors: list[_Factor], wanted: Sequence[Label], sizes: dict[Labe
         return elements(kept) - elements(x.labels) - elements(y.labels), elements(together)
 
     return min(pairs_of(factors, 2), key=cost)
+
+
+def _in_turn(x: _Factor, y: _Factor, wanted: Sequence[Label]) -> tuple[_Factor, _Factor]:
+    """Both, first the one whose own labels come first in the result, which then need not be transposed."""
+    own_labels = [label for label in wanted if (label in x.labels) != (label in y.labels)]
+    return (y, x) if own_labels and own_labels[0] in y.labels else (x, y)
 
 
 def _product(x: _Factor, y: _Factor, kept: set[Label]) -> _Factor:

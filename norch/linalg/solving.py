@@ -155,7 +155,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Out = None) -> Tensor
     if not left:
         a, b = a.mT, b.mT
     x = solved(a, b)
-    return into(out, own(x.squeeze(-1) if vector else x if left else x.mT), "linalg.solve")
+    return into(out, own(x.squeeze(-1) if vector else x if left else x.mT.contiguous()), "linalg.solve")
 
 
 def _pair(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor, bool]:

@@ -143,6 +143,12 @@ def test_dropout_drops_weights():
     assert means[0] == pytest.approx(1.0, rel=1e-5) and means[2] == 0.0 and 0 < abs(means[1] - 1.0) < 0.1
 
 
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_the_output_of_multihead_attention_lies_in_row_order(need_weights):
+    output, _ = nn.MultiheadAttention(4, 2)(*[norch.rand(3, 2, 4)] * 3, need_weights=need_weights)
+    assert output.view(-1, 4).shape == [6, 4]
+
+
 def test_multihead_attention_is_attention_in_subspaces():
     """Two heads of two features with written-out projections are two attentions side by side."""
     layer = nn.MultiheadAttention(4, 2, batch_first=True)

@@ -56,6 +56,13 @@ def test_einsum_is_what_it_is_defined_as(equation, device):
     assert_close(norch.einsum(equation, *strided), expected, "float64")
 
 
+@pytest.mark.parametrize("equation", ["bij,bkj->bki", "ij,kj->ki", "nd,mnd->nm"])
+def test_what_einsum_sums_lies_in_row_order(equation):
+    sizes = {letter: size for size, letter in enumerate("bijkdnm", 2)}
+    terms = equation.partition("->")[0].split(",")
+    assert norch.einsum(equation, *[norch.ones(*[sizes[c] for c in term]) for term in terms]).is_contiguous()
+
+
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_einsum_has_derivatives(equation):
     operands = [shaped(term, n).requires_grad_() for n, term in enumerate(equation.split("->")[0].split(","))]

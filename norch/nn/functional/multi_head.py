@@ -94,8 +94,8 @@ def multi_head_attention_forward(
     if added and mask is not None:
         mask = cat([mask, mask.new_zeros(*mask.shape[:-1], added)], -1)
     heads, attention = _attend(q, k, v, mask, dropout_p if training else 0.0, need_weights)
-    output = linear(heads.transpose(1, 2).flatten(2), out_proj_weight, out_proj_bias)  # [N, L, E]
-    output = output.transpose(0, 1) if batched else output[0]
+    output = linear(heads.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)  # [L, N, E]
+    output = output if batched else output.squeeze(1)
     if attention is None:
         return output, None
     # A view, as in PyTorch: the output does not depend on the weights that are returned.
