@@ -72,7 +72,8 @@ class InPlaceViewMethods:
         >>> norch.ones(2, 3).t_().shape
         norch.Size([3, 2])
         """
-        return become(self, _C.lib.transpose_tensor(self._ptr, 0, second_axis(self)), d.TransposeBackward, 0, 1)
+        second = second_axis(self)
+        return become(self, _C.lib.transpose_tensor(self._ptr, 0, second), d.TransposeBackward, 0, second)
 
     def as_strided_(
         self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None

@@ -288,6 +288,16 @@ v4 = v1.grad
 v1 = lib.ones(1, 0).expand(3, 0).add_(1)
 
 v1 = lib.tensor(__import__('numpy').datetime64(1, 's'))
+
+v1 = lib.tensor([1.0, 2.0], requires_grad=True)
+v2 = v1.exp().t_()
+v3 = v2.sum().backward()
+v4 = v1.grad
+
+v1 = lib.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+v2 = lib.nn.functional.elu(v1) + lib.nn.functional.celu(v1) + lib.nn.functional.selu(v1)
+v3 = lib.autograd.grad(v2.sum(), v1, create_graph=True)[0]
+v4 = lib.autograd.grad(v3.sum(), v1)[0]
 """
 
 

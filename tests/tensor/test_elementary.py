@@ -217,6 +217,9 @@ def test_sinc_is_smooth_at_zero():
     x = norch.tensor([0.0, 0.5], dtype=norch.float64, requires_grad=True)
     x.sinc().sum().backward()
     assert_close(x.grad, [0.0, -4 / math.pi], "float64")
+    (slope,) = norch.autograd.grad(x.sinc().sum(), x, create_graph=True)
+    (curvature,) = norch.autograd.grad(slope.sum(), x)
+    assert curvature[x == 0].item() == pytest.approx(-(math.pi**2) / 3, rel=1e-6)
 
 
 COMPOSED = {

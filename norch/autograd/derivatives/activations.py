@@ -135,7 +135,7 @@ class SeluBackward(_SlopeBackward):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, positive = self.x, self.x > 0
-        below = SELU_SCALE * SELU_ALPHA * positive._choose(0.0, x).exp()
+        below = SELU_SCALE * SELU_ALPHA * (x >= 0)._choose(0.0, x).exp()  # at 0 the second derivative is 0
         return [gradient * positive._choose(SELU_SCALE, below)]
 
 
@@ -219,7 +219,8 @@ class EluBackward(_ParametricBackward):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, positive = self.x, self.x > 0
-        return [gradient * positive._choose(1.0, self.parameter * positive._choose(0.0, x).exp())]
+        negative_x = (x >= 0)._choose(0.0, x)  # at 0 the second derivative is 0
+        return [gradient * positive._choose(1.0, self.parameter * negative_x.exp())]
 
     def fused(self, gradient: Tensor) -> Gradients:
         return [gradient * wrap(lib.elu_slope_tensor(self.x._ptr, _parameter(self.parameter)))]

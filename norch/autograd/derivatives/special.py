@@ -50,7 +50,9 @@ class SincBackward(Node):
         zero = self.x == 0
         x = zero._choose(1.0, self.x)
         angle = x * math.pi
-        return [zero._choose(0.0, gradient * ((angle.cos() - angle.sin() / angle) / x))]
+        finite = gradient.isfinite()._choose(gradient, 0.0)
+        tangent = finite * self.x * (-(math.pi**2) / 3)  # 0 at 0, but not its derivative
+        return [zero._choose(tangent, gradient * ((angle.cos() - angle.sin() / angle) / x))]
 
 
 # ---- Inverse hyperbolic functions -------------------------------------------------------------------------------
