@@ -58,7 +58,9 @@ class MaskingMethods:
         if mask.shape != self.shape:
             x = self.expand(broadcast_shapes(self.shape, mask.shape, name="masked_fill"))
         filling = _filling(x, value, "masked_fill")
-        result = wrap(lib.where_tensor(mask._ptr, filling._ptr, x._ptr)).contiguous()
+        result = wrap(lib.where_tensor(mask._ptr, filling._ptr, x._ptr))
+        if not lib.is_in_row_order(result._ptr):  # as in PyTorch, whose programs view the masked scores
+            result = result.contiguous()
         return recorded(result, MaskedFillBackward, (x, filling), mask)
 
     def masked_select(self: Tensor, mask: Tensor) -> Tensor:

@@ -298,6 +298,14 @@ v1 = lib.tensor([-1.0, 0.0, 1.0], requires_grad=True)
 v2 = lib.nn.functional.elu(v1) + lib.nn.functional.celu(v1) + lib.nn.functional.selu(v1)
 v3 = lib.autograd.grad(v2.sum(), v1, create_graph=True)[0]
 v4 = lib.autograd.grad(v3.sum(), v1)[0]
+
+v1 = lib.zeros(1, 3, dtype=lib.float64, requires_grad=True)
+v2 = lib.cdist(v1, lib.tensor([[1.0, -1.0, 1.0], [0.0, 2.0, 2.0]], dtype=lib.float64), inf).sum().backward()
+v3 = v1.grad
+
+v1 = lib.tensor([[0.0, 0.0], [1.0, 1.0]], requires_grad=True)
+v2 = lib.pdist(v1, inf).sum().backward()
+v3 = v1.grad
 """
 
 

@@ -160,7 +160,10 @@ def _slopes(apart: Tensor, distance: Tensor, gradient: Tensor, p: float) -> Tens
     gradient = nothing._choose(0.0, gradient)  # also one that is NaN
     if p == 2:
         return (gradient / nothing._choose(1.0, distance)).unsqueeze(-1) * apart
-    return gradient.unsqueeze(-1) * norm_slope(apart, distance.unsqueeze(-1), p)
+    distance = distance.unsqueeze(-1)
+    if math.isinf(p):  # whole to each element that attains it, as in PyTorch, and not shared as by a norm
+        return (apart.detach().abs() == distance.detach())._choose(gradient.unsqueeze(-1) * apart.sign(), 0.0)
+    return gradient.unsqueeze(-1) * norm_slope(apart, distance, p)
 
 
 class CdistBackward(Node):
