@@ -83,6 +83,18 @@ static Shape padded_shape(const Tensor& x, const int64_t* amounts, int32_t count
     return shape;
 }
 
+// Last axes without a border, which is of one number, become a part of the one before: whole rows are copied at once.
+static void join_whole_axes(Tensor& x, Tensor& out, Padding& padding) {
+    for (int last = x.ndim - 1; last > 0 && padding.before[last] == 0 && x.shape[last] == out.shape[last]; last--) {
+        padding.before[last - 1] *= x.shape[last];
+        for (Tensor* tensor : {&x, &out}) {
+            tensor->shape[last - 1] *= tensor->shape[last];
+            tensor->strides[last - 1] = 1;
+            tensor->ndim = last;
+        }
+    }
+}
+
 // The bits of a number as an element of a dtype.
 static uint64_t bits_in(int32_t dtype, Tensor* number) {
     const RecordingPaused paused;
@@ -101,8 +113,13 @@ Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor
         if (x.size == 0) return taken(full_tensor(shape.sizes, shape.ndim, x.dtype, x.device, value));
         Owned result = new_tensor(shape.sizes, shape.ndim, x.dtype, x.device);
         if (result->size == 0) return result;
-        if (mode == Padding::CONSTANT) padding.value = bits_in(x.dtype, value);
-        kernels::pad.launch(x.device, *contiguous(x), *result, padding);
+        const Owned rows = contiguous(x);
+        Tensor from = *rows, to = *result;
+        if (mode == Padding::CONSTANT) {
+            padding.value = bits_in(x.dtype, value);
+            join_whole_axes(from, to, padding);
+        }
+        kernels::pad.launch(x.device, from, to, padding);
         return result;
     });
 }
