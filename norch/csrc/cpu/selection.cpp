@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cpu/backend.h"
+#include "cpu/loops/keys.h"
 #include "cpu/loops/odometer.h"
 #include "host/parallel.h"
 #include "ops/ordering.h"
@@ -17,18 +18,6 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum { COUNTED = 1 << 30 };  // keys that a count of 32 bits holds
-
-// A signed integer in the order of the elements: zeros of both signs are equal, and NaN is the largest.
-template <class T>
-auto key_of(T x) {
-    using Key = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-    if constexpr (std::is_floating_point_v<T>) {
-        const Key largest = std::numeric_limits<Key>::max(), bits = formula::bits_as<Key>(T(x + T(0)));
-        return x != x ? largest : Key(bits ^ (bits < 0 ? largest : Key(0)));
-    } else {
-        return Key(x);
-    }
-}
 
 template <class Key>
 int64_t count_up_to(const Key* keys, int64_t n, Key limit) {
@@ -89,7 +78,7 @@ void order_statistic_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices
         T* value = data_as<T>(values);
         int64_t* index = data_as<int64_t>(indices);
         parallel_for(indices.size, 1 + SMALL_WORK / 8 / n, [=](int64_t begin, int64_t end) {
-            Scratch<decltype(key_of(T()))> keys(n);
+            Scratch<Key<T>> keys(n);
             for (int64_t line = begin; line < end; line++) {
                 const T* start = from + line * n;
                 index[line] = selected(start, n, how, place, keys.data);

@@ -177,33 +177,30 @@ template <class T, class F>
 void scan_of(const Tensor& x, Tensor& out, int axis, F combine, double empty = -0.0) {
     using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
     using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
-    const int64_t n = x.shape[axis], step = x.strides[axis], out_step = out.strides[axis];
-    if (std::is_integral<T>::value && step == 1 && out_step == 1)  // a sum waits for a cycle only: one line at a time
-        return for_lines(x, out, out, axis, [&](Odometer<3>& at, int64_t count) {
-            for (; count > 0; count--, at.next()) {
-                const T* source = data_as<const T>(x) + at.offset[0];
-                Result* target = data_as<Result>(out) + at.offset[1];
-                Total total = target[0] = Result(source[0]);
-                for (int64_t i = 1; i < n; i++) target[i] = Result(total = combine(total, Total(source[i])));
-            }
-        });
-    for_lines_together(x, out, out, axis, [&](auto number, const LineStart* starts) {
-        constexpr int LINES = decltype(number)::value;
-        const T* source[LINES];
-        Result* target[LINES];
+    const int64_t n = x.shape[axis];
+    const auto walk = [&](auto lines, auto neighbours, const int64_t* start, const int64_t* apart, auto step,
+                          auto out_step) {
+        constexpr int LINES = decltype(lines)::value;
+        const int64_t from = neighbours ? 1 : apart[0], to = neighbours ? 1 : apart[1];
+        const T* source = data_as<const T>(x) + start[0];
+        Result* target = data_as<Result>(out) + start[1];
         Total total[LINES];
         for (int k = 0; k < LINES; k++) {
-            source[k] = data_as<const T>(x) + starts[k].offset[0];
-            target[k] = data_as<Result>(out) + starts[k].offset[1];
-            total[k] = Total(source[k][0]) + Total(empty);
-            target[k][0] = Result(total[k]);
+            total[k] = Total(source[k * from]) + Total(empty);
+            target[k * to] = Result(total[k]);
         }
         for (int64_t i = 1; i < n; i++) {
+            source += step, target += out_step;
             for (int k = 0; k < LINES; k++) {
-                total[k] = combine(total[k], Total(source[k][i * step]));
-                target[k][i * out_step] = Result(total[k]);
+                total[k] = combine(total[k], Total(source[k * from]));
+                target[k * to] = Result(total[k]);
             }
         }
+    };
+    for_lines_together(x, out, out, axis, [&](auto lines, auto neighbours, const int64_t* start, const int64_t* apart) {
+        const std::integral_constant<int64_t, 1> one;
+        if (x.strides[axis] == 1 && out.strides[axis] == 1) return walk(lines, neighbours, start, apart, one, one);
+        walk(lines, neighbours, start, apart, x.strides[axis], out.strides[axis]);
     });
 }
 
