@@ -287,22 +287,36 @@ bool assign_rows(const Tensor& x, Tensor& out) {
         } while (at.next());
         return true;
     }
-    if (layout.size == 0 || n < SHORT_ROW || layout.size * int64_t(sizeof(T)) > LARGE ||
+    if (last == 0 && step == out_step && step > 1) {  // each element is a row
+        parallel_for(n, SMALL_WORK, [&](int64_t begin, int64_t end) {
+            copy_rows(data_as<const T>(x) + begin * step, step, data_as<T>(out) + begin * step, step, end - begin, 1);
+        });
+        return true;
+    }
+    const bool aside = step == 1 && out_step == 1;
+    if (layout.size == 0 || (n < SHORT_ROW && !aside) || layout.size * int64_t(sizeof(T)) > LARGE ||
         !(plain || (step == out_step && step != 0)))
         return false;
-    if (n > PIECE) return last == 0 && plain && assign_row(data_as<const T>(x), data_as<T>(out), n, step);
+    if (last == 0 && plain && n > PIECE) return assign_row(data_as<const T>(x), data_as<T>(out), n, step);
+    const int64_t height = last > 0 ? layout.shape[last - 1] : 1;  // rows that one step separates
+    const int64_t down = last > 0 ? layout.strides[0][last - 1] : 0,
+                  out_down = last > 0 ? layout.strides[1][last - 1] : 0;
     parallel_for(layout.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
-        Odometer<2> at(layout, last);
-        at.seek(begin);
-        for (; begin < end; begin++, at.next()) {
-            const T* from = data_as<const T>(x) + at.offset[0];
-            T* to = data_as<T>(out) + at.offset[1];
-            if (step == 1 && out_step == 1) {
-                copy_row(from, to, n);
-            } else if (out_step == 1) {
-                copy_line<T, false>(to, const_cast<T*>(from), n, step);
-            } else {
-                for (int64_t j = 0; j < n; j++) to[j * step] = from[j * step];
+        Odometer<2> at(layout, last > 0 ? last - 1 : 0);
+        at.seek(begin / height);
+        for (int64_t row = begin % height, count; begin < end; begin += count, row = 0, at.next()) {
+            count = smaller(end - begin, height - row);
+            const T* from = data_as<const T>(x) + at.offset[0] + row * down;
+            T* to = data_as<T>(out) + at.offset[1] + row * out_down;
+            if (aside) {
+                copy_rows(from, down, to, out_down, count, n);
+                continue;
+            }
+            for (int64_t i = 0; i < count; i++, from += down, to += out_down) {
+                if (out_step == 1)
+                    copy_line<T, false>(to, const_cast<T*>(from), n, step);
+                else
+                    for (int64_t j = 0; j < n; j++) to[j * step] = from[j * step];
             }
         }
     });

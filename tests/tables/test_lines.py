@@ -116,3 +116,33 @@ def test_running_totals_of_small_integers(device, rng):
                     products = [list(accumulate(row, lambda a, b: a * b)) for row in rows]
                     assert rows_of(x.cumprod(dim), dim) == products
                     assert rows_of(x.flip(dim).cumsum(dim), dim) == [list(accumulate(row[::-1])) for row in rows]
+
+
+# ---- Copies of many short rows ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "int64"])
+def test_short_rows_are_copied_in_words(dtype, device):
+    """Of every number of bytes that another word serves, and with steps between the rows."""
+    for n in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40, 65):
+        rows = [[(7 * i + j) % 251 for j in range(n)] for i in range(1 + 9000 // n)]
+        x = norch.tensor(rows, dtype=getattr(norch, dtype), device=device)
+        assert x.flip(0).tolist() == rows[::-1]
+        assert x.flip(1).tolist() == [row[::-1] for row in rows]
+        assert x.roll(1, 1).tolist() == [row[-1:] + row[:-1] for row in rows]
+        assert x[1:, 1:].contiguous().tolist() == [row[1:] for row in rows[1:]]
+        assert (x[:, 1:] * 1).tolist() == [row[1:] for row in rows]
+        wider = norch.zeros(len(rows), n + 2, dtype=x.dtype, device=device)
+        wider[:, 1:-1] = x
+        assert wider.tolist() == [[0, *row, 0] for row in rows]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_bincount_counts_integers_of_every_dtype(dtype, device, rng):
+    values = [rng.randint(0, 9) for _ in range(1000)]
+    x = norch.tensor(values, dtype=getattr(norch, dtype), device=device)
+    for given, kept in ((x, values), (x[::3], values[::3]), (x.flip(0), values)):
+        assert given.bincount(minlength=12).tolist() == [kept.count(k) for k in range(12)]
+    if dtype != "uint8":
+        with pytest.raises(RuntimeError, match="not negative"):
+            (x - 10).bincount()

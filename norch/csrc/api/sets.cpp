@@ -8,6 +8,7 @@
 #include "api.h"
 #include "api/checks.h"
 #include "dispatch.h"
+#include "host/lines.h"
 
 // The only element; a recording cannot replay what depends on it.
 template <class T>
@@ -145,13 +146,24 @@ static Owned collected(Tensor& places, Tensor* amounts, int64_t count, int32_t d
     return result;
 }
 
+// counts[k] += how often k occurs in x. (On a GPU adds would race: there the elements are places of a scatter.)
+static void tally_on_cpu(const Tensor& x, Tensor& counts) {
+    int64_t* count = data_as<int64_t>(counts);
+    for_whole(x.dtype, [&](auto type) {
+        const auto* values = data_as<const typename decltype(type)::type>(x);
+        unlocked_if_large(x.size, [=, n = x.size] {
+            for (int64_t i = 0; i < n; i++) count[values[i]]++;
+        });
+    });
+}
+
 Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count) {
     return build([&] {
-        const Owned wide = tensor->dtype == INT64 ? Owned() : cast(*tensor, INT64);
-        Tensor& places = wide.tensor ? *wide : *tensor;
-        if (places.size) {
-            const Owned least = taken(min_tensor(&places, nullptr, -1, 0));
-            const Owned most = taken(max_tensor(&places, nullptr, -1, 0));
+        const bool tallies = tensor->device == CPU && !weights;
+        Owned places = tallies && !is_narrow(tensor->dtype) ? contiguous(*tensor) : cast(*tensor, INT64);
+        if (places->size) {
+            const Owned least = cast(*taken(min_tensor(places.tensor, nullptr, -1, 0)), INT64);
+            const Owned most = cast(*taken(max_tensor(places.tensor, nullptr, -1, 0)), INT64);
             const char* why = "the shape of a result depends on values";
             if (value_of<int64_t>(*least, why) < 0)
                 fail(RUNTIME_ERROR, "bincount: expected integers that are not negative");
@@ -160,7 +172,11 @@ Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count) {
                 fail(MEMORY_ERROR, "bincount: too many counts");
             if (count < needed) count = needed;
         }
-        return collected(places, weights, count, weights ? weights->dtype : int32_t(INT64));
+        if (!tallies) return collected(*places, weights, count, weights ? weights->dtype : int32_t(INT64));
+        Owned result = new_tensor(&count, 1, INT64, CPU);
+        if (count) fill(*result, 0);
+        if (places->size) tally_on_cpu(*places, *result);
+        return result;
     });
 }
 

@@ -106,7 +106,84 @@ void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int
             to[j * to_row + i] = from[i * from_row + j];
 }
 
+// ---- Rows --------------------------------------------------------------------------------------------------------
+
+// Copies a row. (memcpy takes longer for a short one, and on some processors much longer for a copy that lies a few bytes
+// behind the row, modulo a page.)
+template <class T>
+inline void copy_row(const T* from, T* to, int64_t n) {
+    enum { BLOCK = 64 / sizeof(T), SMALL = 16 / sizeof(T) };
+    if (n < SMALL) {
+        for (int64_t i = 0; i < n; i++) to[i] = from[i];
+        return;
+    }
+    if (n < BLOCK) {
+        const int64_t last = n - SMALL;
+        for (int64_t i = 0; i < last; i += SMALL) memcpy(to + i, from + i, SMALL * sizeof(T));
+        memcpy(to + last, from + last, SMALL * sizeof(T));
+        return;
+    }
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        const int64_t at = smaller(i, n - BLOCK);  // some elements of the last block are copied twice
+        memcpy(to + at, from + at, BLOCK * sizeof(T));
+    }
+}
+
+// Copies rows of bytes that one or two words of W bytes fill, which may overlap.
+template <int W>
+void copy_words(const char* from, int64_t from_row, char* to, int64_t to_row, int64_t rows, int64_t bytes) {
+    const int64_t last = bytes - W;
+    for (int64_t i = 0; i < rows; i++, from += from_row, to += to_row) {
+        char first[W], second[W];
+        memcpy(first, from, W);
+        memcpy(second, from + last, W);
+        memcpy(to, first, W);
+        memcpy(to + last, second, W);
+    }
+}
+
+// Copies rows of n elements that lie side by side; the distances between rows are elements, too.
+template <class T>
+void copy_rows(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
+    const auto copy = [&](auto words) {
+        words(reinterpret_cast<const char*>(from), from_row * int64_t(sizeof(T)), reinterpret_cast<char*>(to),
+              to_row * int64_t(sizeof(T)), rows, n * int64_t(sizeof(T)));
+    };
+    const int64_t bytes = n * int64_t(sizeof(T));
+    if (bytes > 64)
+        for (int64_t i = 0; i < rows; i++) copy_row(from + i * from_row, to + i * to_row, n);
+    else if (bytes >= 32)
+        copy(copy_words<32>);
+    else if (bytes >= 16)
+        copy(copy_words<16>);
+    else if (bytes >= 8)
+        copy(copy_words<8>);
+    else if (bytes >= 4)
+        copy(copy_words<4>);
+    else if (bytes >= 2)
+        copy(copy_words<2>);
+    else
+        for (int64_t i = 0; i < rows; i++) to[i * to_row] = from[i * from_row];
+}
+
 // ---- Tiles -------------------------------------------------------------------------------------------------------
+
+// to[i] = from[n - 1 - i]
+template <class Word>
+void reverse_row(const Word* from, Word* to, int64_t n) {
+    enum { BLOCK = 16 };
+    if (n < BLOCK) {
+        for (int64_t i = 0; i < n; i++) to[i] = from[n - 1 - i];
+        return;
+    }
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        const int64_t at = smaller(i, n - BLOCK);  // some elements of the last block are copied twice
+        const Word* end = from + n - at;
+        Word block[BLOCK];
+        for (int j = 0; j < BLOCK; j++) block[j] = end[-1 - j];
+        memcpy(to + at, block, sizeof block);
+    }
+}
 
 // Copies n elements between a line without gaps and one with a stride.
 template <class Word, bool STORE>
@@ -119,8 +196,8 @@ void copy_line(Word* line, Word* spread, int64_t n, int64_t stride) {
                 line[i] = spread[i * step];
         }
     };
+    if (stride == -1) return STORE ? reverse_row(line, spread - (n - 1), n) : reverse_row(spread - (n - 1), line, n);
     if (stride == 2) return copy(std::integral_constant<int64_t, 2>());  // which the compiler vectorises
-    if (stride == -1) return copy(std::integral_constant<int64_t, -1>());
     copy(stride);
 }
 
@@ -130,6 +207,10 @@ void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t 
     if (row_stride == 1 && column_stride != 1) {
         if (STORE) return transpose(tile, columns, tensor, column_stride, rows, columns);
         return transpose(tensor, column_stride, tile, columns, columns, rows);
+    }
+    if (column_stride == 1) {
+        if (STORE) return copy_rows(tile, columns, tensor, row_stride, rows, columns);
+        return copy_rows(tensor, row_stride, tile, columns, rows, columns);
     }
     if (rows == 1 || llabs(row_stride) >= llabs(column_stride)) {
         for (int64_t row = 0; row < rows; row++)
@@ -160,27 +241,6 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
     if (size == 2) copy(static_cast<Word2*>(nullptr));
     if (size == 4) copy(static_cast<Word4*>(nullptr));
     if (size == 8) copy(static_cast<Word8*>(nullptr));
-}
-
-// Copies a row. (memcpy takes longer for a short one, and on some processors much longer for a copy that lies a few bytes
-// behind the row, modulo a page.)
-template <class T>
-inline void copy_row(const T* from, T* to, int64_t n) {
-    enum { BLOCK = 64 / sizeof(T), SMALL = 16 / sizeof(T) };
-    if (n < SMALL) {
-        for (int64_t i = 0; i < n; i++) to[i] = from[i];
-        return;
-    }
-    if (n < BLOCK) {
-        const int64_t last = n - SMALL;
-        for (int64_t i = 0; i < last; i += SMALL) memcpy(to + i, from + i, SMALL * sizeof(T));
-        memcpy(to + last, from + last, SMALL * sizeof(T));
-        return;
-    }
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        const int64_t at = smaller(i, n - BLOCK);  // some elements of the last block are copied twice
-        memcpy(to + at, from + at, BLOCK * sizeof(T));
-    }
 }
 
 // ---- Past the cache ----------------------------------------------------------------------------------------------
