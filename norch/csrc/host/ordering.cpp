@@ -16,12 +16,11 @@ namespace {
 
 enum { BLOCK = 32 };
 
-// Whether an element may be the next extreme after a number.
+// Whether an element may be the next extreme after a number. The mask is as wide as an element, which makes vectors.
 template <bool LARGEST, class T>
 bool any_extends(const T* x, T extreme) {
-    using Mask = std::conditional_t<
-        sizeof(T) == 8, int64_t,
-        std::conditional_t<sizeof(T) == 4, int32_t, int8_t>>;  // as wide as an element, which makes vectors
+    using Wide = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+    using Mask = std::conditional_t<sizeof(T) == 1, int8_t, Wide>;
     Mask any = 0;
     for (int j = 0; j < BLOCK; j++) any |= (LARGEST ? x[j] < extreme : x[j] > extreme) ? Mask(0) : Mask(-1);
     return any != 0;
@@ -39,23 +38,6 @@ struct Extreme {
     }
 };
 
-template <bool LARGEST, class T>
-Extreme<LARGEST, T> run_on(Extreme<LARGEST, T> extreme, const T* source, T* value, int64_t* place, int64_t begin,
-                           int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        if constexpr (std::is_integral_v<T>) {  // of a few values: without a jump
-            const int64_t next = -int64_t(extends(source[i], extreme.best, LARGEST));
-            extreme.best = LARGEST ? std::max(extreme.best, source[i]) : std::min(extreme.best, source[i]);
-            extreme.index = (i & next) | (extreme.index & ~next);
-        } else {
-            extreme.take(source[i], i);
-        }
-        value[i] = extreme.best;
-        place[i] = extreme.index;
-    }
-    return extreme;
-}
-
 // Along a line whose elements lie side by side, as those of both results: most blocks hold no extreme.
 template <bool LARGEST, class T>
 void running_extremes_of_line(const T* source, T* value, int64_t* place, int64_t n) {
@@ -65,21 +47,25 @@ void running_extremes_of_line(const T* source, T* value, int64_t* place, int64_t
         if (end - i == BLOCK && !any_extends<LARGEST>(source + i, extreme.best)) {
             std::fill_n(value + i, int(BLOCK), extreme.best);
             std::fill_n(place + i, int(BLOCK), extreme.index);
-        } else {
-            extreme = run_on(extreme, source, value, place, i, end);
+            continue;
+        }
+        for (int64_t j = i; j < end; j++) {
+            extreme.take(source[j], j);
+            value[j] = extreme.best;
+            place[j] = extreme.index;
         }
     }
 }
 
 template <bool LARGEST>
 void running_extremes(const Tensor& x, Tensor& values, Tensor& indices, int axis) {
-    enum { SHORT = 48 };  // rows are taken together
     const int64_t n = x.shape[axis], step = x.strides[axis];
     const int64_t value_step = values.strides[axis], index_step = indices.strides[axis];
-    const bool is_long_row = n > SHORT && step == 1 && value_step == 1 && index_step == 1;
+    const bool is_row = step == 1 && value_step == 1 && index_step == 1;
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (is_long_row)
+        enum { SHORT = std::is_same_v<T, int64_t> ? 256 : 48 };  // rows are taken together
+        if (is_row && n > SHORT)
             return for_lines(x, values, indices, axis, [&](LineRuns& runs) {
                 while (runs.next())
                     for (int64_t k = 0; k < runs.count; k++)
