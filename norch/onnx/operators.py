@@ -107,6 +107,8 @@ FORMULAS: dict[str, Callable[..., str]] = {
     "softplus": lambda g, n, x, limit: g.add("Where", g.add("Greater", x, limit), x, g.add("Softplus", x)),
     "addcmul": lambda g, n, x, y, z: g.add("Add", x, g.add("Mul", y, z)),
     "addcdiv": lambda g, n, x, y, z: g.add("Add", x, g.add("Div", y, z)),
+    "add_scaled_product": lambda g, n, x, y, z, value: g.add("Add", x, g.add("Mul", value, g.add("Mul", y, z))),
+    "add_scaled_quotient": lambda g, n, x, y, z, value: g.add("Add", x, g.add("Mul", value, g.add("Div", y, z))),
     "lerp": lambda g, n, x, y, z: g.add("Add", x, g.add("Mul", z, g.add("Sub", y, x))),
     "hypot": lambda g, n, x, y: g.add("Sqrt", g.add("Add", g.add("Mul", x, x), g.add("Mul", y, y))),
     "huber": lambda g, n, x, d: g.add(

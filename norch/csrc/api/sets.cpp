@@ -151,8 +151,9 @@ static void tally_on_cpu(const Tensor& x, Tensor& counts) {
     int64_t* count = data_as<int64_t>(counts);
     for_whole(x.dtype, [&](auto type) {
         const auto* values = data_as<const typename decltype(type)::type>(x);
-        unlocked_if_large(x.size, [=, n = x.size] {
-            for (int64_t i = 0; i < n; i++) count[values[i]]++;
+        unlocked_if_large(x.size, [=, n = x.size, length = uint64_t(counts.size)] {
+            for (int64_t i = 0; i < n; i++)
+                if (uint64_t(values[i]) < length) count[values[i]]++;  // another thread may have written to x
         });
     });
 }
