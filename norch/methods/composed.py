@@ -71,9 +71,7 @@ class ComposedMethods:
         """
         if not legacy and are_floats(self, tensor1, tensor2):
             if type(value) in (float, int) and not is_recorded(self, tensor1, tensor2):
-                factor = number(fitting(value, self.dtype, "addcmul_"))._ptr
-                kernel = lib.add_scaled_product_into
-                return write(self, None, (), kernel, self._ptr, self._ptr, tensor1._ptr, tensor2._ptr, factor)
+                return _add_scaled(self, lib.add_scaled_product_into, tensor1, tensor2, value, "addcmul_")
             y, z = scaled("addcmul_", tensor1, value), tensor2
             return write(self, d.AddcmulBackward, (y, z), lib.addcmul_into, self._ptr, self._ptr, y._ptr, z._ptr)
         return self.add_(_term(self, "addcmul_", tensor1, tensor2, legacy, value))
@@ -101,9 +99,7 @@ class ComposedMethods:
         """
         if not legacy and are_floats(self, tensor1, tensor2):
             if type(value) in (float, int) and not is_recorded(self, tensor1, tensor2):
-                factor = number(fitting(value, self.dtype, "addcdiv_"))._ptr
-                kernel = lib.add_scaled_quotient_into
-                return write(self, None, (), kernel, self._ptr, self._ptr, tensor1._ptr, tensor2._ptr, factor)
+                return _add_scaled(self, lib.add_scaled_quotient_into, tensor1, tensor2, value, "addcdiv_")
             y, z = scaled("addcdiv_", tensor1, value), tensor2
             return write(self, d.AddcdivBackward, (y, z), lib.addcdiv_into, self._ptr, self._ptr, y._ptr, z._ptr)
         return self.add_(_term(self, "addcdiv_", tensor1, tensor2, legacy, value))
@@ -292,6 +288,11 @@ def are_floats(x: Tensor, *others: object) -> bool:
         if not isinstance(y, operation.Tensor) or y.dtype is not kind:
             return False
     return kind.is_floating_point
+
+
+def _add_scaled(x: Tensor, into: Any, y: Any, z: Any, value: float, name: str) -> Tensor:
+    """x + value * y * z, or y / z, in one pass over x, which no graph records."""
+    return write(x, None, (), into, x._ptr, x._ptr, y._ptr, z._ptr, number(fitting(value, x.dtype, name))._ptr)
 
 
 @in_float32
