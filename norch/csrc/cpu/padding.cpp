@@ -55,8 +55,8 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
     const Span inner = inner_part(before, size, padded);
     const int64_t left = inner.begin, right = padded - inner.end;
     const bool is_constant = padding.mode == Padding::CONSTANT;
-    Scratch<int64_t> borders(left + right);  // what the elements left and right of the inner part are
-    for (int64_t k = 0; k < left + right; k++)
+    Scratch<int64_t> borders(is_constant ? 0 : left + right);  // what the elements left and right of the inner part are
+    for (int64_t k = 0; k < borders.count; k++)
         borders[k] = padded_from(padding.mode, k < left ? k : inner.end + k - left, before, size);
     const int64_t rows = rows_of(out), own_rows = rows_of(x);
     Scratch<int64_t> row_sources(rows);
