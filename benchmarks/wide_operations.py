@@ -344,6 +344,24 @@ SHORT_ROWS = {  # of 28 elements: what a row costs
     "roll": "rows.roll(1, -1)",
     "cat": "lib.cat((rows, rows), -1)",
 }
+THIN = {  # many rows of 10 elements, 7 long ones, and bytes
+    **{f"{name}(-1)": f"thin.{name}(-1)" for name in "sum amax argmax cumsum sort".split()},
+    "flip(0)": "thin.flip(0)",
+    "roll": "thin.roll(1, -1)",
+    "differences": "thin[:, 1:] - thin[:, :-1]",
+    "pad of rows": "lib.nn.functional.pad(thin, (0, 0, 1, 1))",
+    "times a vector": "thin @ thin[0]",
+    "transposed times a vector": "thin.T @ thin[:, 0]",
+    "sum(0) of 7": "flat.sum(0)",
+    "amax(0) of 7": "flat.amax(0)",
+    "topk of 7": "flat.topk(2, 0)",
+    "products of 7": "flat @ flat.T",
+    "any of bytes": "bytes.any()",
+    "all(0) of bytes": "bytes.all(0)",
+    "max(-1) of bytes": "bytes.max(-1)",
+    "sort of bytes": "bytes.sort(-1)",
+    "bincount of bytes": "lib.bincount(bytes.view(-1))",
+}
 IMAGES = {  # [samples, 16, height, width]
     "mean of channels": "images.mean((0, 2, 3))",
     "mean of images": "images.mean((2, 3))",

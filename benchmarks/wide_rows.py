@@ -3,7 +3,8 @@
 A row is a line of Python that norch and torch both run, with `lib` for either of them. The names it may use: x, y, z
 (matrices of n x n), leaf (one that requires gradients), d (one of doubles), v and w (vectors of n), picked (n places
 along an axis), places (n x n of them), mask (n x n), h and b (matrices of 16 bits), rows (many of 28 elements; classes,
-spots and picks are places in them), images (of 16 channels, about n x n elements).
+spots and picks are places in them), thin (many of 10), flat (7 long ones), bytes (n x n), images (of 16 channels, about
+n x n elements).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from wide_operations import (  # noqa: E402
     PRODUCTS,
     SHORT_ROWS,
     SPECIAL,
+    THIN,
     VIEWS,
     WRITES,
 )
@@ -105,6 +107,9 @@ OPERANDS = {  # what a code may name, as functions of n
     "classes": lambda n: norch.randint(0, 28, (1 + n * n // 28,)),
     "spots": lambda n: norch.randint(0, 28, (1 + n * n // 28, 28)),
     "picks": lambda n: norch.randint(0, 28, (28,)),
+    "thin": lambda n: norch.rand(1 + n * n // 10, 10),
+    "flat": lambda n: norch.rand(7, 1 + n * n // 7),
+    "bytes": lambda n: norch.randint(0, 50, (n, n), dtype=norch.uint8),
     "images": lambda n: norch.rand(1 + n // 16, 16, 2 + n // 35, 2 + n // 35),
     "channels": lambda n: norch.rand(1, 16, 1, 1),
 }
@@ -177,6 +182,7 @@ def operations() -> list[Row]:
         ("special", SPECIAL, both[:1]),
         ("gradients", GRADIENTS, both[:1]),
         ("rows", SHORT_ROWS, both[:1]),
+        ("thin", THIN, both[:1]),
         ("images", IMAGES, both[:1]),
         ("narrow", NARROW, both[:1]),
     ]
