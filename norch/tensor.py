@@ -287,7 +287,7 @@ class Tensor(
         "nextafter", s.NextafterBackward, "The number next to x in y's direction", numbers=False
     )
     _, _, _, heaviside, heaviside_ = binary(
-        "heaviside", None, "0 where x < 0, y where x is 0, 1 where x > 0", numbers=False
+        "heaviside", None, "0 where x < 0, y where x is 0, 1 where x > 0", numbers=False, second="values"
     )
     _, _, _, logaddexp, logaddexp_ = binary(
         "logaddexp", s.LogaddexpBackward, "log(exp(x) + exp(y)), without overflow", numbers=False

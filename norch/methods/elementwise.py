@@ -46,11 +46,16 @@ def unary(name: str, backward: type[Node] | None, doc: str) -> tuple[Unary, Unar
 
 
 def binary(
-    name: str, backward: type[Node] | None, doc: str, method_name: str = "", numbers: bool = True
+    name: str,
+    backward: type[Node] | None,
+    doc: str,
+    method_name: str = "",
+    numbers: bool = True,
+    second: str = "other",
 ) -> tuple[Binary, Binary, Binary, Binary, Binary]:
     """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`.
 
-    Without `numbers` the methods refuse a Python number, as PyTorch's.
+    Without `numbers` the methods refuse a Python number, as PyTorch's. `second` is what they call their operand.
     """
     checked = check_operand if numbers else _checked_tensor
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
@@ -91,6 +96,9 @@ def binary(
         b = checked(other, f"{method_name}_")
         return write(self, backward, (b,), into, self._ptr, self._ptr, b._ptr)
 
+    for named in (method, method_):
+        code = named.__code__
+        named.__code__ = code.replace(co_varnames=("self", second, *code.co_varnames[2:]))
     return (
         _named(forward, f"__{method_name}__", doc),
         _named(reflected, f"__r{method_name}__", doc),

@@ -19,7 +19,6 @@ DIFFERENCES = {
     "special.airy_ai special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1 special.spherical_bessel_j0": (
         "input as in every other function of one tensor; torch says x"
     ),
-    "heaviside Tensor.heaviside Tensor.heaviside_": "the second operand is other, as everywhere; torch says values",
     "result_type split Tensor.resize_ Tensor.sum_to_size": "overloads: the tensors or sizes are given by position",
     "norm": "out= is given by name, as torch's documentation has them",
     "rrelu rrelu_ nn.functional.rrelu_": "draws from norch's one generator",
