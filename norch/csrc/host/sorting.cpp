@@ -47,7 +47,7 @@ enum {
 // Elements of which the first `count` are wanted, in order. The functions below call write(rank, index, key) for each of
 // them.
 template <class T>
-struct Line {
+struct KeyLine {
     const T* data;
     int64_t n, step, count;
     bool descending;
@@ -57,7 +57,7 @@ struct Line {
 
 // Whether a line is in order or in reverse; then it is written.
 template <class T, class F>
-bool write_if_ordered(const Line<T>& line, F write) {
+bool write_if_ordered(const KeyLine<T>& line, F write) {
     enum { BLOCK = 8 };  // elements that are compared without a jump
     bool rises = true, falls = true;
     for (int64_t i = 1; i < line.n && (rises || falls);) {
@@ -78,7 +78,7 @@ bool write_if_ordered(const Line<T>& line, F write) {
 
 // Few elements: each finds how many come before it, without a jump that depends on them.
 template <class T, class F>
-void rank(const Line<T>& line, F write) {
+void rank(const KeyLine<T>& line, F write) {
     Key<T> keys[RANKED], ranks[RANKED];
     for (int64_t i = 0; i < line.n; i++) {
         const Key<T> key = line.key(i);
@@ -97,7 +97,7 @@ void rank(const Line<T>& line, F write) {
 
 // Keys from a small range: how many there are of each tells where they go.
 template <class T, class F>
-void count(const Line<T>& line, Key<T> least, int64_t range, F write) {
+void count(const KeyLine<T>& line, Key<T> least, int64_t range, F write) {
     int64_t places[COUNTED], total = 0;
     std::fill_n(places, range + 1, 0);
     for (int64_t i = 0; i < line.n; i++) places[line.key(i) - least]++;
@@ -124,13 +124,13 @@ Entry* sort_by_digits(Entry* from, Entry* to, int64_t n) {
 }
 
 template <class Entry, class T>
-Entry entry_of(const Line<T>& line, int64_t i, Key<T> least) {
+Entry entry_of(const KeyLine<T>& line, int64_t i, Key<T> least) {
     return Entry::of(std::make_unsigned_t<Key<T>>(line.key(i)) - std::make_unsigned_t<Key<T>>(least), i);
 }
 
 // All elements; there is room for two entries of each.
 template <class Entry, class T, class F>
-void sort(const Line<T>& line, Key<T> least, void* room, F write) {
+void sort(const KeyLine<T>& line, Key<T> least, void* room, F write) {
     Entry* entries = static_cast<Entry*>(room);
     for (int64_t i = 0; i < line.n; i++) entries[i] = entry_of<Entry>(line, i, least);
     const Entry* sorted = sort_by_digits(entries, entries + line.n, line.n);
@@ -142,7 +142,7 @@ void sort(const Line<T>& line, Key<T> least, void* room, F write) {
 // What does not come before the last of those found is passed over, by comparing elements, BLOCK of them at a time; take(i)
 // is called for the others, and may move `last` forwards.
 template <bool DESCENDING, class T, class F>
-void pick(const Line<T>& line, int64_t begin, const T& last, F take) {
+void pick(const KeyLine<T>& line, int64_t begin, const T& last, F take) {
     enum { BLOCK = 16 };
     auto passes = [&](int64_t i) {  // NaN is compared by its key
         const T next = line[i];
@@ -157,17 +157,17 @@ void pick(const Line<T>& line, int64_t begin, const T& last, F take) {
     }
 }
 template <class T, class F>
-void pick(const Line<T>& line, int64_t begin, const T& last, F take) {
+void pick(const KeyLine<T>& line, int64_t begin, const T& last, F take) {
     if (line.descending) return pick<true>(line, begin, last, take);
     pick<false>(line, begin, last, take);
 }
 
 // The first elements, of which there are few, by insertion; later ones go behind their equals.
 template <class T, class F>
-void insert_few(const Line<T>& line, F write) {
+void insert_few(const KeyLine<T>& line, F write) {
     Key<T> keys[FEW] = {};
     int64_t places[FEW] = {};
-    Line<T> head = line;
+    KeyLine<T> head = line;
     head.n = line.count;
     rank(head, [&](int64_t rank, int64_t index, Key<T> key) { keys[rank] = key, places[rank] = index; });
     const int64_t end = line.count - 1;
@@ -187,7 +187,7 @@ void insert_few(const Line<T>& line, F write) {
 
 // The same for more of them: twice as many are collected before the second half is dropped.
 template <class Entry, class T, class F>
-void collect(const Line<T>& line, void* room, F write) {
+void collect(const KeyLine<T>& line, void* room, F write) {
     Entry *entries = static_cast<Entry*>(room), *last_entry = entries + line.count - 1;
     T last = line[0];
     int64_t found = 0;
@@ -218,7 +218,7 @@ int64_t room_for(int64_t n) {
 }
 
 template <class T, class F>
-void order(const Line<T>& line, void* room, F write) {
+void order(const KeyLine<T>& line, void* room, F write) {
     if (write_if_ordered(line, write)) return;
     bool is_packed = fits_packed<T>(line.n);
     if (line.n > FEW && line.count < line.n) {
@@ -261,7 +261,7 @@ void sort_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, int axis,
                         value[rank * value_step] = source[index * step];
                         place[rank * index_step] = index;
                     };
-                    order(Line<T>{source, n, step, count, descending}, room.data, write);
+                    order(KeyLine<T>{source, n, step, count, descending}, room.data, write);
                 }
             }
         });
@@ -279,7 +279,7 @@ void mode_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices) {
             Scratch<Key<T>> keys(n);
             for (int64_t k = begin; k < end; k++) {
                 const T* source = data_as<const T>(x) + k * n;
-                order(Line<T>{source, n, 1, n, false}, room.data, [&](int64_t rank, int64_t index, Key<T> key) {
+                order(KeyLine<T>{source, n, 1, n, false}, room.data, [&](int64_t rank, int64_t index, Key<T> key) {
                     places[rank] = index;
                     keys[rank] = key;
                 });
