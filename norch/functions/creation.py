@@ -239,10 +239,10 @@ def _like(
     if isinstance(input, SparseTensor) and name in ("zeros_like", "empty_like"):
         return input.new_zeros(input.shape, dtype=dtype, device=device)
     kind = check_tensor(input, name).dtype if dtype is None else check_dtype(dtype)
-    place = input.device if device is None else device
     if order is None or order is preserve_format:
-        return wrap(lib.empty_like_tensor(input._ptr, kind.number, device_number(place)))
-    return in_format(input.shape, kind, place, order, name)
+        place = lib.device_of(input._ptr) if device is None else device_number(device)
+        return wrap(lib.empty_like_tensor(input._ptr, kind.number, place))
+    return in_format(input.shape, kind, input.device if device is None else device, order, name)
 
 
 def _filled_like(
