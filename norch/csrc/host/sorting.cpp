@@ -41,6 +41,7 @@ enum {
     RANKED = 64,     // elements of which each is compared with all others
     COUNTED = 1024,  // keys, of which it is counted how often each occurs
     DIGITS = 256,    // values of a byte
+    BY_DIGITS = 64,  // elements for each byte of a key, from which on to count its values pays
     FEW = 16         // elements that are kept in order by insertion
 };
 
@@ -133,7 +134,11 @@ template <class Entry, class T, class F>
 void sort(const KeyLine<T>& line, Key<T> least, void* room, F write) {
     Entry* entries = static_cast<Entry*>(room);
     for (int64_t i = 0; i < line.n; i++) entries[i] = entry_of<Entry>(line, i, least);
-    const Entry* sorted = sort_by_digits(entries, entries + line.n, line.n);
+    const Entry* sorted = entries;
+    if (line.n < int64_t(BY_DIGITS * sizeof(key_in(*entries))))
+        std::sort(entries, entries + line.n);
+    else
+        sorted = sort_by_digits(entries, entries + line.n, line.n);
     for (int64_t i = 0; i < line.count; i++) write(i, index_in(sorted[i]), Key<T>(key_in(sorted[i])));
 }
 
