@@ -203,7 +203,7 @@ int64_t add_few_rows(const T* x, int64_t count, int64_t stride, int64_t columns,
     });
 }
 
-// Adds `count` rows: several in a pass, so that the buffer is seldom touched.
+// Adds `count` rows to totals: few at once, of more of them several in a pass, so that the buffer is seldom touched.
 template <class Op, class T>
 __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns,
                                         typename Op::Total* totals) {

@@ -10,24 +10,9 @@ inline namespace NORCH_ISA {
 namespace {
 
 template <class T>
-struct Simd;
-template <>
-struct Simd<float> {
-    typedef float Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+struct Simd {  // wherever its elements lie
+    typedef T Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 };
-template <>
-struct Simd<double> {
-    typedef double Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-};
-template <>
-struct Simd<int32_t> {
-    typedef int32_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-};
-template <>
-struct Simd<int64_t> {
-    typedef int64_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-};
-
 template <class T>
 inline const typename Simd<T>::Vector& vector_at(const T* x) {
     return *reinterpret_cast<const typename Simd<T>::Vector*>(x);
