@@ -10,9 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <functional>
 #include <type_traits>
-#include <vector>
 
 #define __global__
 #define __device__
@@ -96,50 +94,45 @@ inline uint32_t __umulhi(uint32_t x, uint32_t y) { return uint32_t(uint64_t(x) *
 
 namespace emulator {
 
-void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
-         const std::function<void()>& thread);
 void* shared(const void* variable, size_t bytes);  // this block's copy of a __shared__ variable
 void* dynamic_shared();                            // this block's extern __shared__ array
 void barrier(const char* file, int line);
 void check_pointer(const void* pointer);  // what a kernel is given must be memory of its device
 
-// Work that a stream which is captured gets: it does not run, but becomes a node of the graph, with the words of its
-// arguments, among which are the addresses that it reads and writes.
-bool is_captured(cudaStream_t stream);
-void capture(const char* name, cudaStream_t stream, std::vector<uintptr_t> words,
-             std::function<void(cudaStream_t stream)> work);
-
-template <class T>
-void add_words(std::vector<uintptr_t>& words, const T& argument) {
-    const char* bytes = reinterpret_cast<const char*>(&argument);
-    for (size_t i = 0; i + sizeof(uintptr_t) <= sizeof argument; i += sizeof(uintptr_t)) {
-        words.push_back(0);
-        memcpy(&words.back(), bytes + i, sizeof(uintptr_t));
-    }
-}
-
-// A kernel with its grid, to be called with the kernel's arguments. Those are copied once, as CUDA copies them.
-template <class Kernel>
-struct Launch {
-    const char* name;
-    Kernel kernel;
+struct Configuration {
+    const char* kernel;
     dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
+};
+
+// What each thread of a launch calls: a closure of the kernel and its arguments, whose bytes are all that is copied.
+struct Work {
+    void (*call)(const void* closure);
+    const void* closure;
+    size_t bytes;
+};
+
+// Runs it, or makes it a node of the graph if the stream is captured.
+void start(const Configuration& configuration, const Work& work);
+
+// A kernel with its grid, to be called with the kernel's arguments. There are thousands: what does not depend on their
+// types is in emulator.cpp.
+template <class Kernel>
+struct Launch {
+    Configuration configuration;
+    Kernel kernel;
 
     template <class... Arguments>
     void operator()(Arguments... arguments) const {
         (check(arguments), ...);
-        if (!is_captured(stream)) return run(name, grid, block, shared_bytes, stream, [&] { kernel(arguments...); });
-        std::vector<uintptr_t> words;
-        (add_words(words, arguments), ...);
-        capture(name, stream, words, [=, launch = *this](cudaStream_t in) {
-            run(launch.name, launch.grid, launch.block, launch.shared_bytes, in, [&] { launch.kernel(arguments...); });
-        });
+        const auto closure = [=, kernel = kernel] { kernel(arguments...); };
+        static_assert(std::is_trivially_copyable<decltype(closure)>::value, "kernel arguments are copied byte by byte");
+        const auto call = [](const void* bytes) { (*static_cast<decltype(&closure)>(bytes))(); };
+        start(configuration, {call, &closure, sizeof closure});
     }
     template <class T>
     static void check(const T& argument) {
-        static_assert(std::is_trivially_copyable<T>::value, "kernel arguments are copied byte by byte");
         if constexpr (std::is_pointer<T>::value) check_pointer(argument);
     }
 };
@@ -147,7 +140,7 @@ struct Launch {
 template <class Kernel>
 Launch<Kernel> launch(const char* name, Kernel kernel, dim3 grid, dim3 block, size_t shared_bytes = 0,
                       cudaStream_t stream = nullptr) {
-    return {name, kernel, grid, block, shared_bytes, stream};
+    return {{name, grid, block, shared_bytes, stream}, kernel};
 }
 
 // What atomic functions do, so that ThreadSanitizer knows it for atomic.

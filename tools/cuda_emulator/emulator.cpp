@@ -78,7 +78,7 @@ struct Fiber {
 };
 
 struct Block {
-    const std::function<void()>* body;
+    Work work;
     unsigned threads, next, done, waiting;
     uint64_t number;
     std::vector<unsigned> order;
@@ -121,7 +121,7 @@ void fiber_main() {
 #ifdef EMULATOR_THREAD
         __tsan_acquire(&launched);
 #endif
-        (*running.body)();
+        running.work.call(running.work.closure);
         fiber->busy = false;
         running.done++;
 #ifdef EMULATOR_THREAD
@@ -274,8 +274,8 @@ static void note_kernel(const char* name) {
 
 static int64_t launches_until_failure;
 
-void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
-         const std::function<void()>& thread) {
+static void run(const Configuration& configuration, const Work& work) {
+    const auto [kernel, grid, block, shared_bytes, stream] = configuration;
     const uint64_t threads = uint64_t(block.x) * block.y * block.z, blocks = uint64_t(grid.x) * grid.y * grid.z;
     if (threads == 0 || blocks == 0 || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 ||
         grid.z > 65535 || shared_bytes > 48 << 10) {
@@ -297,7 +297,7 @@ void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStr
     std::mt19937 random(static_cast<unsigned>(order));
     gridDim = grid;
     blockDim = block;
-    running.body = &thread;
+    running.work = work;
     running.threads = unsigned(threads);
     running.order.resize(threads);
     for (unsigned i = 0; i < threads; i++) running.order[i] = order == REVERSE ? unsigned(threads) - 1 - i : i;
@@ -320,6 +320,17 @@ void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStr
     __tsan_acquire(&finished);
 #endif
     in_kernel = false;
+}
+
+void start(const Configuration& configuration, const Work& work) {
+    if (!is_captured(configuration.stream)) return run(configuration, work);
+    std::vector<uintptr_t> words((work.bytes + sizeof(uintptr_t) - 1) / sizeof(uintptr_t));
+    memcpy(words.data(), work.closure, work.bytes);
+    capture(configuration.kernel, configuration.stream, words, [=](cudaStream_t stream) {
+        Configuration other = configuration;
+        other.stream = stream;
+        run(other, {work.call, words.data(), work.bytes});
+    });
 }
 
 }  // namespace emulator

@@ -2,6 +2,9 @@
 // graphs.cpp captures both.
 
 #pragma once
+#include <functional>
+#include <vector>
+
 #include "cuda_runtime.h"
 
 #ifdef EMULATOR_THREAD
@@ -20,7 +23,13 @@ cudaError_t remember(cudaError_t error);  // for cudaGetLastError
 void count_call(const char* name);
 uint64_t identity_of(const void* pointer);  // of the allocation that it points into; 0 for other memory
 
-// graphs.cpp: what a capture does not allow fails, and with it the capture.
+// graphs.cpp: work that a stream which is captured gets does not run, but becomes a node of the graph, with the words of
+// its arguments, among which are the addresses that it reads and writes.
+bool is_captured(cudaStream_t stream);
+void capture(const char* name, cudaStream_t stream, std::vector<uintptr_t> words,
+             std::function<void(cudaStream_t stream)> work);
+
+// What a capture does not allow fails, and with it the capture.
 bool forbidden_while_captured();             // for calls that belong to no stream
 cudaError_t forbidden(cudaStream_t stream);  // which is captured
 
