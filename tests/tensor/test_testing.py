@@ -21,6 +21,10 @@ EQUAL = [
     ({"a": one}, {"a": one.clone()}),
     (1, 1),
     (1.0, 1.0 + 1e-9),
+    (None, None),
+    ({"a": True}, {"a": True}),
+    (math.inf, math.inf),
+    (norch.tensor([2**53 + 1]), norch.tensor([2**53 + 1])),
 ]
 DIFFERENT = [
     (one, one + 1e-3, "Tensor-likes are not close.*Mismatched elements: 4 / 4 .100.0%"),
@@ -31,6 +35,14 @@ DIFFERENT = [
     ({"a": one}, {"b": one}, "keys"),
     ([one], [one, one], "length"),
     (1.0, 2.0, "Expected 2.0 but got 1.0"),
+    (1.0, 1.0 + 1e-6, r"Absolute difference: 9.99\d+e-07 \(up to 1e-07 allowed\)"),
+    ([1], [1.0], r"The \(d\)types do not match(.|\n)*item \[0\]"),
+    (2**53, 2**53 + 1, "not equal(.|\n)*Absolute difference: 1\n"),
+    (1, 0, "Relative difference: inf$"),
+    (None, 1, "None mismatch: None is not 1"),
+    (True, False, "Booleans mismatch: True is not False"),
+    (norch.tensor([2**53]), norch.tensor([2**53 + 1]), "not equal(.|\n)*Greatest absolute difference: 1 at"),
+    (norch.tensor(1.0), norch.tensor(2.0), r"Absolute difference: 1.0 \(up to 1e-05 allowed\)"),
     (norch.tensor(math.nan), norch.tensor(math.nan), "not close"),
 ]
 
@@ -52,6 +64,8 @@ def test_not_close(row):
 def test_options():
     assert_close(one, one + 0.1, rtol=0, atol=0.2)
     assert_close(one, one.double(), check_dtype=False)
+    assert_close(1, 1.0, check_dtype=False)
+    assert_close(math.nan, math.nan, equal_nan=True)
     assert_close(norch.tensor(math.nan), norch.tensor(math.nan), equal_nan=True)
     norch.testing.assert_allclose(one, [[1.0, 1.0], [1.0, 1.0]])
     with pytest.raises(AssertionError, match="^mine$"):
