@@ -95,10 +95,20 @@ def _device(kind: str, index: int | None = None) -> str:
     return kind if index is None else f"{kind}:{index}"
 
 
+def _bytes(text: str = "", encoding: str = "latin1") -> bytes:
+    """Bytes, as Python 2 could read them: each a letter. (A number would ask for so much memory.)"""
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
+        raise ValueError("it holds bytes in a way that is not known")
+    return text.encode(encoding)
+
+
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "Counter"): dict,  # the milestones of a MultiStepLR
     ("builtins", "set"): set,
     ("__builtin__", "set"): set,
+    ("_codecs", "encode"): _bytes,
+    ("__builtin__", "bytes"): _bytes,
     ("torch", "Size"): _size,
     ("torch", "device"): _device,
     ("torch._utils", "_rebuild_tensor_v2"): _Entry,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 
 import pytest
 import torch
@@ -59,6 +60,11 @@ def test_a_checkpoint():
     mine = norch.optim.Adam(ours.parameters())
     mine.load_state_dict(found["optimizer"])
     assert mine.state[ours[0].weight]["exp_avg"].tolist() == optimizer.state[model[0].weight]["exp_avg"].tolist()
+
+
+def test_bytes_and_counts():
+    value = {"text": b"ab\xff", "none": b"", "milestones": Counter([3, 3, 5])}
+    assert through(value) == value
 
 
 @pytest.mark.parametrize(

@@ -323,6 +323,30 @@ def test_schedules_resume(name, options):
         second[1].step()
 
 
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("name, options", SCHEDULERS, ids=repr)
+def test_schedules_go_on_from_the_state_of_torchs(name, options):
+    mine, theirs = (scheduled(lib, name, options) for lib in (norch, torch))
+    for _ in range(3):
+        theirs[1].step()
+    mine[1].load_state_dict(theirs[1].state_dict())
+    for ours, group in zip(mine[0].param_groups, theirs[0].param_groups):
+        ours.update({key: value for key, value in group.items() if key != "params"})
+    for _ in range(14):
+        mine[1].step()
+        theirs[1].step()
+        assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+def test_milestones_of_an_older_state_are_a_list():
+    _, scheduler = scheduled(norch, "MultiStepLR", {"milestones": [1]})
+    scheduler.load_state_dict({**scheduler.state_dict(), "milestones": [2, 5, 5]})
+    for _ in range(5):
+        scheduler.step()
+    assert scheduler.get_last_lr() == pytest.approx([0.2 * 0.1**3, 0.5 * 0.1**3])
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -118,6 +118,7 @@ def test_a_device_can_be_replaced():
 HOSTILE = {
     "a call": (pickled(Called(Named("os", "system"), "true")), {}, "os.system"),
     "a builtin": (pickled(Called(Named("builtins", "eval"), "1")), {}, "builtins.eval"),
+    "bytes of a number": (pickled(Called(Named("_codecs", "encode"), 2**40)), {}, "bytes in a way that is not known"),
     "a function of ours": (pickled(Named("norch", "zeros")), {}, "norch.zeros"),
     "a module": (pickled(Named("torch.nn.modules.linear", "Linear")), {}, "torch.nn.modules.linear.Linear"),
     "complex": (pickled(tensor(stored=storage("ComplexFloatStorage"))), {}, "ComplexFloatStorage"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import types
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from ...types import shown
@@ -182,17 +182,23 @@ class MultiStepLR(LRScheduler):
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
         if not isinstance(milestones, Iterable):
             raise TypeError(f"milestones is {shown(milestones)}, expected a list of epochs")
-        self.milestones = sorted(milestones)
+        self.milestones = Counter(sorted(milestones))
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
+    def load_state_dict(self, state_dict: StateDict) -> None:
+        """Load what `state_dict` returned, here or in PyTorch; `milestones` may also be a list."""
+        super().load_state_dict(state_dict)
+        self.milestones = Counter(self.milestones)
+
     def get_lr(self) -> list[float]:
         """The current rates, times gamma as often as the epoch is listed."""
-        factor = self.gamma ** self.milestones.count(self.last_epoch)
+        factor = self.gamma ** self.milestones[self.last_epoch]
         return [lr * factor for lr in self._rates()]
 
     def _get_closed_form_lr(self) -> list[float]:
-        return [base * self.gamma ** bisect_right(self.milestones, self.last_epoch) for base in self.base_lrs]
+        passed = sum(count for epoch, count in self.milestones.items() if epoch <= self.last_epoch)
+        return [base * self.gamma**passed for base in self.base_lrs]
 
 
 class ExponentialLR(LRScheduler):
