@@ -26,6 +26,7 @@ from report import Report
 
 WORKER = Path(__file__).resolve().parent / "hostility" / "worker.py"
 HANG = 30.0  # seconds that one attempt may take
+START = 300.0  # and the process until its first, as it reads all docstrings: long, if a sanitizer watches
 CASES = 1000  # attempts of a short attack
 
 
@@ -93,15 +94,16 @@ def run_worker(seed: int, numbers: range, seconds: float, report: Report, seen: 
 
 def messages(reading: int) -> Any:
     """What the worker tells, None each time that it tells nothing for long."""
-    rest = b""
+    rest, patience = b"", START
     with os.fdopen(reading, "rb", buffering=0) as channel:
         while True:
-            if not select.select([channel], [], [], HANG)[0]:
+            if not select.select([channel], [], [], patience)[0]:
                 yield None
                 continue
             read = channel.read(1 << 16)
             if not read:
                 return
+            patience = HANG
             *lines, rest = (rest + read).split(b"\n")
             for line in lines:
                 yield json.loads(line)

@@ -61,6 +61,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
     (r"norm\(", "Low precision dtypes", GAVE_UP + "norms of no elements in 16 bits"),
     (r"view\(lib", "must be 1 to view", GAVE_UP + "other dtypes of no elements"),
     (r"Adafactor", "ZeroDivisionError", GAVE_UP + "a step of no elements"),
+    (r"Adafactor", r"elements .*nan.*, torch has .*nan", "torch clips nothing if the gradient holds NaN"),
     (r"pad\(", "expected at most .*torch computes", REFUSED + "to pad more circularly than negative pads leave"),
     (r"functional_call", r"AttributeError: \w+ has no attribute", GAVE_UP + "names of modules that are not there"),
     (r"func\.", "must override the setup_context", GAVE_UP + "backward hooks inside a transform"),
