@@ -96,6 +96,9 @@ class Function:
         """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""
         self._saved = tensors
 
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Nothing: `jvp` is not called, since norch goes forward by two passes backward."""
+
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
         """What `save_for_backward` kept, checked not to have changed since."""

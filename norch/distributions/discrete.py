@@ -192,6 +192,8 @@ class Binomial(_Trials):
         "logits": constraints.real,
     }
 
+    has_enumerate_support = True
+
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:

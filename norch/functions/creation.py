@@ -15,6 +15,7 @@ from ..types import (
     DType,
     Operand,
     Sizes,
+    bool_,
     check_dtype,
     default,
     dtype,
@@ -181,7 +182,10 @@ def full(
     >>> norch.full([2], 7)
     tensor([7, 7])
     """
-    kind = inferred([fill_value]) if dtype is out is None and not isinstance(fill_value, float) else dtype
+    kind = dtype
+    if dtype is out is None and not isinstance(fill_value, float):
+        kind = inferred([fill_value])  # of a tensor too it is the kind of number that counts
+        kind = None if kind.is_floating_point else kind if kind is bool_ else int64
     place = place_of("full", (size,), None, kind, device, out)
     if isinstance(fill_value, (int, float)):
         result = wrap(lib.full_tensor(*place, number(fill_value)._ptr))

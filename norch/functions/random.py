@@ -9,7 +9,7 @@ from ..arguments import broadcast_shapes, one_size, place_of, plain_number
 from ..methods.random_fill import LARGEST, range_of
 from ..operation import check_tensor, wrap
 from ..tensor import Tensor
-from ..types import DType, Sizes, check_dtype, int64, shown
+from ..types import DType, Sizes, check_dtype, int64, memory_format, shown
 from ..types import layout as Layout  # noqa: N812
 from .creation import empty_like, leaf, made
 from .generator import Generator, state_of
@@ -150,7 +150,8 @@ def rand_like(
     layout: Layout | None = None,
     device: str | int | None = None,
     requires_grad: bool = False,
-    memory_format: object = None,
+    memory_format: memory_format | None = None,
+    pin_memory: bool = False,
     generator: Generator | None = None,
 ) -> Tensor:
     """Uniform in [0, 1), in another tensor's shape, dtype and device.
@@ -160,7 +161,8 @@ def rand_like(
     >>> norch.rand_like(norch.zeros(2, 3)).shape
     norch.Size([2, 3])
     """
-    return leaf(empty_like(input, dtype=dtype, device=device).uniform_(generator=generator), requires_grad)
+    result = empty_like(input, dtype, device, layout=layout, memory_format=memory_format, pin_memory=pin_memory)
+    return leaf(result.uniform_(generator=generator), requires_grad)
 
 
 def randn_like(
@@ -170,7 +172,8 @@ def randn_like(
     layout: Layout | None = None,
     device: str | int | None = None,
     requires_grad: bool = False,
-    memory_format: object = None,
+    memory_format: memory_format | None = None,
+    pin_memory: bool = False,
     generator: Generator | None = None,
 ) -> Tensor:
     """Normal with mean 0 and standard deviation 1, in another tensor's shape, dtype and device.
@@ -180,7 +183,8 @@ def randn_like(
     >>> norch.randn_like(norch.zeros(2, 3)).shape
     norch.Size([2, 3])
     """
-    return leaf(empty_like(input, dtype=dtype, device=device).normal_(generator=generator), requires_grad)
+    result = empty_like(input, dtype, device, layout=layout, memory_format=memory_format, pin_memory=pin_memory)
+    return leaf(result.normal_(generator=generator), requires_grad)
 
 
 def randint_like(
@@ -192,7 +196,8 @@ def randint_like(
     layout: Layout | None = None,
     device: str | int | None = None,
     requires_grad: bool = False,
-    memory_format: object = None,
+    memory_format: memory_format | None = None,
+    pin_memory: bool = False,
     generator: Generator | None = None,
 ) -> Tensor:
     """Integers from low (0 if one bound is given) to high - 1, in another tensor's shape, dtype and device.
@@ -205,7 +210,8 @@ def randint_like(
     if low is None and high is None:
         raise TypeError("randint_like: expected `high`, or `low` and `high`")
     bounds = (0, low) if high is None else (low or 0, high)
-    return leaf(empty_like(input, dtype=dtype, device=device).random_(*bounds, generator=generator), requires_grad)
+    result = empty_like(input, dtype, device, layout=layout, memory_format=memory_format, pin_memory=pin_memory)
+    return leaf(result.random_(*bounds, generator=generator), requires_grad)
 
 
 # ---- Distributions given by tensors --------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from ..types import (
     int32,
     int64,
     order_of,
+    preserve_format,
     uint8,
 )
 from ..types import dtype as _dtype
@@ -95,6 +96,7 @@ class ConversionMethods:
         if bool in map(type, args):  # non_blocking and copy, one by one
             copy = copy or [value for value in args if isinstance(value, bool)][1:2] == [True]
             args = tuple(value for value in args if not isinstance(value, bool))
+        order = None if memory_format is preserve_format else memory_format
         device, kind = destination(*args, other, device=device, dtype=dtype)
         result = self
         if kind is not None and kind is not self.dtype:
@@ -105,7 +107,7 @@ class ConversionMethods:
             result = self.clone() if copy else self
         elif result.is_floating_point():
             recorded(result, ToBackward, (self,))
-        return result if memory_format is None else result.contiguous(memory_format=memory_format)
+        return result if order is None else result.contiguous(memory_format=order)
 
     def cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor on the CPU, in its shape and dtype; itself if it is there already.

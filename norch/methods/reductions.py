@@ -193,7 +193,7 @@ class ReductionMethods:
         >>> x.max(1).indices
         tensor([1, 0])
         """
-        if other is not None or isinstance(dim, operation.Tensor):
+        if other is not None or (isinstance(dim, operation.Tensor) and not keepdim):
             return self.maximum(_other("max", dim, axis, other))
         return _extremum("max", self, dim, axis, keepdim if keepdims is False else keepdims, f.MaxBackward)
 
@@ -225,7 +225,7 @@ class ReductionMethods:
         >>> x.min(), x.min(axis=1)
         (tensor(1), tensor([1, 3]))
         """
-        if other is not None or isinstance(dim, operation.Tensor):
+        if other is not None or (isinstance(dim, operation.Tensor) and not keepdim):
             return self.minimum(_other("min", dim, axis, other))
         return _extremum("min", self, dim, axis, keepdim if keepdims is False else keepdims, f.MinBackward)
 

@@ -215,8 +215,9 @@ class ModuleState:
                 f"the shape in current model is {own.shape}."
             )
         elif local_metadata.get("assign_to_params_buffers"):
-            if isinstance(own, Parameter) and not isinstance(entry, Parameter):
-                entry = Parameter(entry, own.requires_grad)
+            if isinstance(own, Parameter):
+                entry = entry if isinstance(entry, Parameter) else Parameter(entry)
+                entry.requires_grad_(own.requires_grad)
             setattr(self, name, entry)
         elif isinstance(error_msgs, _Problems):
             error_msgs.copies.append((own, entry))

@@ -306,6 +306,63 @@ v3 = v1.grad
 v1 = lib.tensor([[0.0, 0.0], [1.0, 1.0]], requires_grad=True)
 v2 = lib.pdist(v1, inf).sum().backward()
 v3 = v1.grad
+
+v1 = lib.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+v2 = [lib.rand_like(v1, memory_format=x).stride() for x in (lib.contiguous_format, lib.preserve_format)]
+v3 = [lib.randn_like(v1, memory_format=lib.contiguous_format, pin_memory=False).stride()]
+v4 = lib.randint_like(v1, 5, memory_format=lib.contiguous_format).stride()
+v5 = lib.rand_like(v1, memory_format=lib.channels_last)
+
+v1 = lib.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+v2 = v1.to(lib.float64, copy=True, memory_format=lib.preserve_format).stride()
+
+v1 = lib.full((2,), lib.tensor(2.0, dtype=lib.float64))
+v2 = lib.full((2,), lib.tensor(2, dtype=lib.int32))
+v3 = lib.full((2,), __import__('numpy').float16(2))
+v4 = lib.full((2,), lib.tensor(True))
+
+v1 = lib.arange(6.0).reshape(2, 3)
+v2 = v1.max(lib.tensor(1), keepdim=True)
+v3 = v1.min(lib.tensor(0), True)
+
+v1 = lib.arange(6.0).reshape(2, 3)
+v2 = lib.nn.functional.pad(v1, (1, 1), value=v1.max())
+v3 = lib.nn.functional.pad(v1, (1, 1), value=__import__('numpy').bool_(True))
+
+v1 = lib.nn.functional.pad(lib.ones(2), (1, 1), value='a')
+
+v1 = lib.nn.LayerNorm(2)
+v2 = v1.weight.requires_grad_(False)
+v3 = {'weight': lib.nn.Parameter(lib.zeros(2)), 'bias': lib.ones(2)}
+v4 = v1.load_state_dict(v3, assign=True)
+v5 = [v1.weight, v1.bias, v1.weight is v3['weight']]
+
+v1 = lib.nn.ParameterDict()
+v2 = v1.setdefault('a', lib.ones(2))
+v3 = [type(v2).__name__, v2 is v1['a'], v1.setdefault('a'), v1.setdefault('b')]
+
+v1 = lib.nn.LayerNorm(2)
+v2 = lib.nn.Sequential(v1, v1)
+v3 = lib.tensor([1.0, 3.0])
+v4 = lib.func.functional_call(v2, {'0.weight': v3, '1.weight': v3 * 2}, v3)
+
+v1 = lib.distributions.Binomial(2, 0.5)
+v2 = [v1.has_enumerate_support, v1.enumerate_support()]
+
+v1 = lib.utils.data.DataLoader(range(4))
+v2 = [v1.prefetch_factor, v1.multiprocessing_context, v1.pin_memory_device, v1.in_order]
+v3 = lib.utils.data.DataLoader(range(4), num_workers=1).prefetch_factor
+
+v1 = lib.testing.assert_close(1.0, 1.0 + 1e-6)
+
+v1 = lib.testing.assert_close([1], [1.0])
+
+v1 = lib.testing.assert_close(1, 1.0, check_dtype=False)
+v2 = lib.testing.assert_close({'a': None, 'b': True}, {'a': None, 'b': True})
+v3 = lib.testing.assert_close(__import__('numpy').float32(1), 1.0)
+v4 = lib.testing.assert_close(None, lib.ones(1))
+
+v1 = lib.testing.assert_close(lib.tensor([2 ** 53]), lib.tensor([2 ** 53 + 1]))
 """
 
 

@@ -6,7 +6,7 @@ import functools
 from typing import Callable, Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_in
+from ...arguments import plain_number, sizes_in
 from ...autocasting import under_autocast
 from ...autograd.derivatives.padding import CIRCULAR, REFLECT, REPLICATE, padded
 from ...tensor import Tensor
@@ -35,7 +35,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         raise TypeError(f"pad: expected a sequence of amounts, got {shown(pad)}")
     amounts = sizes_in(pad, "pad")
     if mode == "constant":
-        return padded(input, amounts, 0 if value is None else value)
+        return padded(input, amounts, 0 if value is None else plain_number(value, "pad"))
     code, pairs, added = _plan(mode, tuple(amounts), input.shape)
     if value is not None and value != 0:
         raise ValueError(f"pad: mode {shown(mode)} takes no value, got {value}")

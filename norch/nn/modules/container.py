@@ -284,6 +284,12 @@ class _Dict(_Container[T], MutableMapping[str, T]):
     def __reversed__(self) -> Iterator[str]:
         return reversed(list(self._values()))
 
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The value under a name, after `default` was put there if there was none: as the dict holds it."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
 
 class ModuleDict(_Dict[Any]):
     """A dict of modules, in the order given, whose parameters the module around it finds. It has no forward.

@@ -61,7 +61,10 @@ def replaced(module: Module, given: Mapping[str, Tensor], tie_weights: bool, str
     empty = _left_out(module)
     values = {name: value for name, value in given.items() if name in own or name in empty}
     if tie_weights:
-        by_tensor = {id(own[name]): value for name, value in values.items() if name in own}
+        by_tensor: dict[int, Tensor] = {}
+        for name, value in values.items():
+            if name in own and by_tensor.setdefault(id(own[name]), value) is not value:
+                raise ValueError(f"functional_call: {name} is tied to another one that was given another tensor")
         values.update({name: by_tensor[id(tensor)] for name, tensor in own.items() if id(tensor) in by_tensor})
     changes: list[tuple[Any, dict[str, Tensor]]] = []
     for name, value in values.items():

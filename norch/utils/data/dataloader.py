@@ -81,7 +81,10 @@ class DataLoader:
         in_order: bool = True,
     ):
         self.dataset, self.generator, self.timeout = dataset, generator, timeout
-        self.num_workers, self.prefetch_factor = num_workers, prefetch_factor or 2
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
+        self.multiprocessing_context, self.pin_memory_device = multiprocessing_context, pin_memory_device
+        self.in_order = in_order
         self.worker_init_fn, self.persistent_workers, self.pin_memory = worker_init_fn, persistent_workers, pin_memory
         _check_workers(num_workers, prefetch_factor, timeout, persistent_workers, multiprocessing_context)
         self._iterable = isinstance(dataset, IterableDataset)
@@ -254,7 +257,7 @@ class _WorkerIterator:
 
     def __init__(self, loader: DataLoader):
         self._owner, self._timeout, self._persistent = os.getpid(), loader.timeout, loader.persistent_workers
-        self._ahead, self._workers = loader.prefetch_factor, list[Worker]()
+        self._ahead, self._workers = loader.prefetch_factor or 2, list[Worker]()
         self._waiting: deque[Worker | Exception] = deque()  # workers that owe the next batches, or sampler errors
         job = Job(loader.dataset, loader._make_fetch, loader.worker_init_fn, loader.num_workers, self._owner)
         try:
