@@ -237,9 +237,17 @@ _others: dict[Any, Number] = {}
 
 
 def number(value: Any) -> Number:
-    """The Number of an int, float or bool. The constants of a training loop come back, so they are kept."""
+    """The Number of an int, float or bool, also out of a tensor or a NumPy scalar.
+
+    The constants of a training loop come back, so they are kept. Raises TypeError for anything else.
+    """
     # 2.0, 2 and True, or 0.0 and -0.0, are equal but not the same
     kind = type(value)
+    if kind is not int and kind is not float and kind is not bool:
+        value = value.item() if hasattr(value, "item") else value
+        kind = type(value)
+        if not isinstance(value, (int, float)):
+            raise TypeError(f"expected a number, got {shown(value)}")
     kept = _wholes if kind is int else _others
     key = value if kind is int or (kind is float and value) else (kind, str(value))
     found = kept.get(key)

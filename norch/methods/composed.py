@@ -292,7 +292,8 @@ def are_floats(x: Tensor, *others: object) -> bool:
 
 def _add_scaled(x: Tensor, into: Any, y: Any, z: Any, value: float, name: str) -> Tensor:
     """x + value * y * z, or y / z, in one pass over x, which no graph records."""
-    return write(x, None, (), into, x._ptr, x._ptr, y._ptr, z._ptr, number(fitting(value, x.dtype, name))._ptr)
+    factor = number(fitting(plain_number(value, name), x.dtype, name))
+    return write(x, None, (), into, x._ptr, x._ptr, y._ptr, z._ptr, factor._ptr)
 
 
 @in_float32
@@ -329,6 +330,7 @@ def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
     """factor * x, in `kind`, by default the dtype of x. Raises RuntimeError for a factor of a higher kind."""
     own: Any = getattr(x, "dtype", None)
     kind = own if kind is None else kind
+    factor = plain_number(factor, name)
     if type(factor) is float and kind is own and kind.is_floating_point and -65504 <= factor <= 65504:
         return x * factor if factor != 1 else x  # most often
     if isinstance(factor, bool) and kind is not bool_:
@@ -340,7 +342,7 @@ def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
     fitting(factor, kind, name)
     if kind is bool_:
         return x if factor else x & False
-    return (x if isinstance(x, (int, float)) else x.to(kind)) * factor  # a narrow x would round the product
+    return (x.to(kind) if isinstance(x, operation.Tensor) else x) * factor  # a narrow x would round the product
 
 
 def _same_floats(x: Tensor, end: Tensor, weight: Any, name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence, cast
 
 from .. import operation
 from .._C import Handle, ShapeError, lib, number
-from ..arguments import axis_of, flags
+from ..arguments import axis_of, flags, plain_number
 from ..autograd import functions as f
 from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, KronBackward, OuterBackward
 from ..autograd.in_place import write
@@ -288,12 +288,16 @@ def _with_sparse(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int
     return cast("Tensor", added_product(x, y, z, beta, alpha))
 
 
+_PLAIN = (float, int)
+
+
 def _numbers(y: Tensor, beta: float, alpha: float) -> Sequence[Handle | None]:
     """The factors as C takes them: null for 1."""
     if beta == 1 and alpha == 1:
         return None, None
     dtype = y.dtype
-    if not (dtype.is_floating_point and -65504 <= beta <= 65504 and -65504 <= alpha <= 65504):  # as 16 bits hold
+    plain = type(beta) in _PLAIN and type(alpha) in _PLAIN and dtype.is_floating_point
+    if not (plain and -65504 <= beta <= 65504 and -65504 <= alpha <= 65504):  # as 16 bits hold
         beta, alpha = _factors(beta, alpha, dtype)
     return None if beta == 1 else number(beta)._ptr, None if alpha == 1 else number(alpha)._ptr
 
@@ -303,6 +307,7 @@ def _factors(beta: float, alpha: float, kind: dtype) -> tuple[float, float]:
 
     Raises RuntimeError for one beyond the limits of the dtype, of 16 bits those of float32, in which products are made.
     """
+    beta, alpha = plain_number(beta, "beta"), plain_number(alpha, "alpha")
     if kind.is_floating_point:
         limits = float32 if kind.itemsize == 2 else kind
         return fitting(beta, limits, "beta"), fitting(alpha, limits, "alpha")

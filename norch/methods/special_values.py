@@ -8,13 +8,13 @@ import math
 from typing import TYPE_CHECKING
 
 from .._C import Number, lib, number
-from ..arguments import broadcast_shapes
+from ..arguments import broadcast_shapes, plain_number
 from ..autograd.derivatives.special import NanToNumBackward, NextafterBackward
 from ..autograd.in_place import write
 from ..autograd.mode import no_grad
 from ..functions.promotion import finite_numbers, limits_of, result_type
 from ..operation import recorded, wrap
-from ..types import HALVES, dtype, int16, shown
+from ..types import HALVES, dtype, int16
 from .elementwise import in_place
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class SpecialValueMethods:
         """
         kind, plain = self.dtype, nan is posinf is neginf is None
         if not kind.is_floating_point:
-            _check_numbers(nan, posinf, neginf)
+            _numbers(nan, posinf, neginf)
             return self.clone()
         none, above, below = finite_numbers(kind) if plain else _finite_numbers(kind, nan, posinf, neginf)
         result = wrap(lib.nan_to_num_tensor(none._ptr, self._ptr, above._ptr, below._ptr))
@@ -91,17 +91,15 @@ class SpecialValueMethods:
     nextafter_ = in_place(nextafter, lambda x, other: None if x.dtype in HALVES else x._nextafter_(other))
 
 
-def _check_numbers(*replacements: object) -> None:
-    for given in replacements:
-        if not (given is None or isinstance(given, (int, float))):
-            raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
+def _numbers(*replacements: float | None) -> list[float | None]:
+    return [None if given is None else plain_number(given, "nan_to_num") for given in replacements]
 
 
 def _finite_numbers(
     kind: dtype, nan: float | None, posinf: float | None, neginf: float | None
 ) -> tuple[Number, Number, Number]:
     """What `nan_to_num` puts in place of NaN, infinity and minus infinity, if it is given numbers."""
-    _check_numbers(nan, posinf, neginf)
+    nan, posinf, neginf = _numbers(nan, posinf, neginf)
     largest = limits_of(kind).max
     chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
     none, above, below = (number(math.copysign(math.inf, x) if abs(x) > largest else x) for x in chosen)

@@ -15,7 +15,7 @@ from ..arguments import flags
 from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
-from ..given import no_parameters
+from ..given import given, no_parameters
 from ..operation import assigning, at_once, check, check_kind, check_tensor, mode, structure
 from ..tensor import Tensor
 from ..types import float32, shown
@@ -71,6 +71,10 @@ def _with_hooks(step: Step) -> Step:
         for hook in [*_before_all.values(), *(self._before or {}).values()]:
             replaced = hook(self, args, kwargs)
             if replaced is not None:
+                if not isinstance(replaced, tuple) or len(replaced) != 2:
+                    raise RuntimeError(
+                        f"a hook before a step returned {given(replaced)}, expected (args, kwargs) or None"
+                    )
                 args, kwargs = replaced
         result = step(self, *args, **kwargs)
         for hook in [*(self._after or {}).values(), *_after_all.values()]:

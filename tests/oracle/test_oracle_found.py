@@ -331,11 +331,34 @@ v3 = lib.nn.functional.pad(v1, (1, 1), value=__import__('numpy').bool_(True))
 
 v1 = lib.nn.functional.pad(lib.ones(2), (1, 1), value='a')
 
+v1 = __import__('numpy')
+v2 = lib.addmm(lib.ones(2, 2), lib.eye(2), lib.eye(2), beta=v1.float32(0.5), alpha=v1.int64(2))
+v3 = lib.addmm(lib.ones(2, 2), lib.eye(2), lib.eye(2), beta=lib.tensor(0.5), alpha=lib.tensor(2, dtype=lib.int8))
+v4 = lib.ones(2, 2, requires_grad=True)
+v5 = lib.baddbmm(v4[None], v4[None], v4[None], beta=v1.float32(0.25), alpha=v1.float16(0.5)).sum().backward()
+
+v1 = __import__('numpy').float32(0.5)
+v2 = [bool(lib.zeros(999).bernoulli_(v1).any()), bool(lib.bernoulli(lib.zeros(999), v1).any())]
+
+v1 = __import__('numpy').float32(0.5)
+v2 = lib.ones(2).add(v1, alpha=2)
+v3 = lib.ones(2).sub(lib.ones(2), alpha=lib.tensor(2, dtype=lib.int8))
+v4 = lib.ones(2).addcmul_(lib.ones(2), lib.ones(2), value=lib.tensor(2.0))
+v5 = lib.tensor([nan, inf]).nan_to_num(v1, lib.tensor(2.0))
+
+v1 = __import__('numpy').int64(2)
+v2 = lib.nn.functional.max_pool1d(lib.arange(6.0).reshape(1, 6), v1, v1)
+v3 = lib.nn.AvgPool1d(v1)(v2)
+
 v1 = lib.nn.LayerNorm(2)
 v2 = v1.weight.requires_grad_(False)
 v3 = {'weight': lib.nn.Parameter(lib.zeros(2)), 'bias': lib.ones(2)}
 v4 = v1.load_state_dict(v3, assign=True)
 v5 = [v1.weight, v1.bias, v1.weight is v3['weight']]
+
+v1 = lib.optim.SGD([lib.ones(1, requires_grad=True)], 0.1)
+v2 = v1.register_step_pre_hook(lambda optimizer, args, kwargs: 5)
+v3 = v1.step()
 
 v1 = lib.nn.ParameterDict()
 v2 = v1.setdefault('a', lib.ones(2))

@@ -333,4 +333,4 @@ def _max_unpool(
 
 
 def _stride(stride: Sizes | None, kernel_size: Sizes) -> Sizes:
-    return kernel_size if stride is None or stride == () or stride == [] else stride
+    return kernel_size if stride is None or (isinstance(stride, (tuple, list)) and not stride) else stride
