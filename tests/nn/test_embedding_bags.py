@@ -192,3 +192,8 @@ def test_the_last_offset_may_end_before_the_input_does(mode):
     bags = F.embedding_bag(numbers, table, norch.tensor([0, 4, 6]), include_last_offset=True, mode=mode)
     expected = F.embedding_bag(numbers[:6], table, norch.tensor([0, 4]), mode=mode)
     assert bags.tolist() == expected.tolist()
+
+
+def test_weights_of_samples_are_a_tensor():
+    with pytest.raises(TypeError, match="embedding_bag was given a list, expected a Tensor"):
+        F.embedding_bag(norch.tensor([0]), norch.ones(1, 1), norch.tensor([0]), mode="sum", per_sample_weights=["a"])

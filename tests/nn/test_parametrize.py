@@ -380,3 +380,15 @@ def test_removing_a_spectral_norm_takes_no_further_step():
     before = layer(x)
     nn.utils.remove_spectral_norm(layer)
     assert layer(x).tolist() == before.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: nn.utils.parametrizations.weight_norm(3),
+        lambda: nn.utils.parametrize.register_parametrization(nn.Linear(1, 1), "weight", 2.0),
+    ],
+)
+def test_what_is_no_module_is_named(call):
+    with pytest.raises(TypeError, match="expected a Module, got (int|float)"):
+        call()

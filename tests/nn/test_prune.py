@@ -115,3 +115,8 @@ def test_a_container_makes_masks_of_the_dtype_of_the_weights():
     container.add_pruning_method(first)
     mask = container.compute_mask(norch.tensor([1.0, 2.0, 3.0]), norch.tensor([0, 1, 1]))
     assert mask.dtype is norch.float32 and mask.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_a_mask_is_a_tensor():
+    with pytest.raises(TypeError, match="mask: expected a Tensor, got list"):
+        prune.CustomFromMask([1.0, 0.0])

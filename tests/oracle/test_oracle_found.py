@@ -346,6 +346,12 @@ v3 = lib.ones(2).sub(lib.ones(2), alpha=lib.tensor(2, dtype=lib.int8))
 v4 = lib.ones(2).addcmul_(lib.ones(2), lib.ones(2), value=lib.tensor(2.0))
 v5 = lib.tensor([nan, inf]).nan_to_num(v1, lib.tensor(2.0))
 
+v1 = __import__('numpy').array([2, 2])
+v2 = lib.arange(16.0).reshape(1, 1, 4, 4)
+v3 = [lib.nn.functional.adaptive_avg_pool2d(v2, v1), lib.nn.AdaptiveMaxPool2d(lib.tensor([2, 1]))(v2)]
+v4 = [lib.nn.functional.unfold(v2, v1), lib.nn.functional.unfold(v2, lib.tensor([2, 3]))]
+v5 = lib.nn.ZeroPad2d(v1.repeat(2))(v2)
+
 v1 = __import__('numpy').int64(2)
 v2 = lib.nn.functional.max_pool1d(lib.arange(6.0).reshape(1, 6), v1, v1)
 v3 = lib.nn.AvgPool1d(v1)(v2)

@@ -15,7 +15,7 @@ from ...operation import check_tensor, own
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_floats
-from .windows import Windows, as_given, batch_of, check_not_empty, per_axis
+from .windows import Windows, as_given, batch_of, check_not_empty, listed, per_axis
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -69,6 +69,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 
 def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize) -> Tensor:
+    output_size = listed(output_size)  # before it is compared
     if output_size == 1 and isinstance(x, Tensor) and x.ndim == axes + 2 and x.numel and x.is_floating_point():
         return x.mean(_LAST[axes], keepdim=True)
     batch = batch_of(name, axes, x)
@@ -91,6 +92,7 @@ _LAST = {1: [-1], 2: [-2, -1], 3: [-3, -2, -1]}  # axes
 def _sizes(name: str, axes: int, batch: Tensor, output_size: OutputSize) -> list[int]:
     if type(output_size) is int:
         return [output_size] * axes
+    output_size = listed(output_size)
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,)
     per_axis([1 if size is None else size for size in given], axes, f"{name}: output_size")  # or it raises
     wanted = given * axes if len(given) == 1 else given

@@ -203,6 +203,7 @@ def _check_bags(input: Tensor, weight: Tensor, mode: str, scales: Tensor | None,
         raise ValueError("embedding_bag: scale_grad_by_freq is not for the mode 'max'")
     if scales is None:
         return
+    check_tensors("embedding_bag", scales)
     if mode != "sum":
         raise NotImplementedError(f"embedding_bag: per_sample_weights are for the mode 'sum', not for {shown(mode)}")
     if scales.shape != input.shape:

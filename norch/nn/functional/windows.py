@@ -21,8 +21,14 @@ from .checks import check_tensors
 _SHAPES = {1: "length", 2: "height, width", 3: "depth, height, width"}
 
 
+def listed(value: Any) -> Any:
+    """Sizes in an array or a tensor as Python's numbers, anything else as it is."""
+    return value if isinstance(value, (int, tuple, list)) or not hasattr(value, "tolist") else value.tolist()
+
+
 def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     """A number for each axis, from one int for all or a sequence of them; TypeError or ShapeError for anything else."""
+    value = listed(value)
     given: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     if len(given) == 1:
         given *= axes

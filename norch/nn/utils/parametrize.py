@@ -138,7 +138,8 @@ def register_parametrization(
     >>> bool(layer.weight > 0), [name for name, _ in layer.named_parameters()]
     (True, ['bias', 'parametrizations.weight.original'])
     """
-    parametrization.train(module.training)
+    check_kind(parametrization, Module, "register_parametrization: parametrization")
+    parametrization.train(check_kind(module, Module, "register_parametrization").training)
     if is_parametrized(module, tensor_name):
         chain = module.parametrizations[tensor_name]
         if not unsafe:

@@ -288,7 +288,7 @@ class CustomFromMask(BasePruningMethod):
     PRUNING_TYPE = "global"
 
     def __init__(self, mask: Tensor) -> None:
-        self.mask = mask
+        self.mask = check_tensor(mask, "prune: mask")
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if self.mask.shape != default_mask.shape:
