@@ -29,8 +29,8 @@ class _InPlace(Module):
         super().__init__()
         self.inplace = inplace
 
-    def inner_repr(self) -> str:
-        return ", ".join(filter(None, [self.extra_repr(), "inplace=True" if self.inplace else ""]))
+    def extra_repr(self) -> str:
+        return ", ".join(filter(None, [super().extra_repr(), "inplace=True" if self.inplace else ""]))
 
 
 class Sigmoid(Module):

@@ -36,7 +36,7 @@ class _Loss(Module):
             raise TypeError(f"{name} takes settings, and gives a function of tensors: {name}()(input, target)")
         self.reduction = reduction_of(size_average, reduce, reduction)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         own = {name: value for name, value in vars(self).items() if name != "training" and not name.startswith("_")}
         return settings(**own)
 

@@ -481,11 +481,11 @@ class Module(Hookable, ModuleState):
     _get_name = get_name
 
     def inner_repr(self) -> str:
-        """What stands between the parentheses: the settings of a layer, to be defined by a subclass."""
+        """What stands between the parentheses: the settings of a layer. A class defines this, or `extra_repr`."""
         return self.extra_repr()
 
     def extra_repr(self) -> str:
-        """PyTorch's name for `inner_repr`: the settings that `_shown` names."""
+        """PyTorch's name for `inner_repr`, which norch's own layers define: the settings that `_shown` names."""
         values = ((name, getattr(self, name)) for name in self._shown)
         return ", ".join(f"{name}={value!r}" if isinstance(value, str) else f"{name}={value}" for name, value in values)
 

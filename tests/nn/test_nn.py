@@ -409,6 +409,14 @@ def test_a_deep_copy_is_independent_and_complete():
     assert model.fc1.weight.tolist() != other.fc1.weight.tolist()
 
 
+@pytest.mark.parametrize("kind", [nn.Linear, nn.GRUCell, nn.Embedding, nn.RNN])
+@pytest.mark.parametrize("name", ["extra_repr", "inner_repr"])
+def test_a_derived_layer_prints_what_it_says_itself(kind, name):
+    derived = type("Derived", (kind,), {name: lambda self: "its own, rank 4"})
+    assert "its own, rank 4" in repr(derived(2, 3)) and "2" not in repr(derived(2, 3))
+    assert kind(2, 3).extra_repr() == kind(2, 3).inner_repr() != ""
+
+
 def test_modules_print_in_the_article_s_form():
     class MyModel(Model):
         pass

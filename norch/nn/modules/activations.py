@@ -181,7 +181,7 @@ class Hardshrink(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardshrink(input, self.lambd)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         return str(self.lambd)
 
 
@@ -199,7 +199,7 @@ class Softshrink(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         return str(self.lambd)
 
 

@@ -76,7 +76,7 @@ class _Parameters(_Container[Parameter]):
         del self._names()[key]
         delattr(self, key)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         shown = {name: list(x.shape) if isinstance(x, Tensor) else given(x) for name, x in self._values().items()}
         return ", ".join(f"{name}: {shown[name]}" for name in shown if name not in self._modules)
 

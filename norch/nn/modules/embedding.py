@@ -69,7 +69,7 @@ class _Table(Module):
             with no_grad():
                 self.weight[self.padding_idx] = 0
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         """The sizes, then every setting that is not the default."""
         settings = {
             "padding_idx": (self.padding_idx, None),

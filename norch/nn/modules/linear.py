@@ -98,7 +98,7 @@ class Linear(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         return f"input_dim={self.input_dim}, output_dim={self.output_dim}, bias={self.bias is not None}"
 
 

@@ -270,7 +270,7 @@ class RNNBase(Recurrent):
             raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected at least one step")
         return x.ndim == 3
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         """The sizes, then every setting that is not the default."""
         settings = {
             "num_layers": (self.num_layers, 1),

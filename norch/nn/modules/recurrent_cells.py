@@ -36,7 +36,7 @@ class RNNCellBase(Recurrent):
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
 
 
