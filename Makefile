@@ -47,9 +47,9 @@ $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
 # FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor, and
-# without integers. Sanitizers watch one copy, too: AddressSanitizer that for the processor it is compiled on,
-# ThreadSanitizer that for any, because threads share the same memory in all of them.
-ONE_COPY := $(or $(FIRST),$(SANITIZE))
+# without integers. ONE_COPY=1: kernels for any processor alone. Sanitizers watch one copy, too: AddressSanitizer that for
+# the processor it is compiled on, ThreadSanitizer that for any, because threads share the same memory in all of them.
+ONE_COPY := $(or $(FIRST),$(SANITIZE),$(ONE_COPY))
 KIND    := $(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
 PLAIN   := build/$(if $(FIRST),first,cpu$(KIND))
 BUILD   := $(if $(filter 0,$(CUDA)),$(PLAIN),build/$(if $(filter emu,$(CUDA)),cuda-emu,cuda)$(KIND))

@@ -26,7 +26,7 @@ def run(*command, folder):
     """Runs a command away from this checkout, so that nothing finds norch here."""
     hidden = ("PYTHONPATH", "NORCH_LIBRARY", "MAKEFLAGS", "MAKELEVEL")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    environment["CXXFLAGS"] = "-O0"  # what is tested is the packaging: let the compiler be quick
+    environment |= {"CXXFLAGS": "-O0", "ONE_COPY": "1"}  # what is tested is the packaging: let the compiler be quick
     done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
