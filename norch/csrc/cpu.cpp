@@ -103,9 +103,36 @@ void once(const Tensor& x, Tensor& out, F kernel) {
     }
 }
 
-// walk() for a row whose formula is short.
+// Whether a row gives int8 and int16 what it would give int32, rounded to them.
+template <class Row, Rule RULE>
+struct Wraps : std::bool_constant<RULE != REAL && RULE != CLAMPED> {};
+#define IN_INT32(name)   \
+    struct name##_row;   \
+    template <Rule RULE> \
+    struct Wraps<name##_row, RULE> : std::false_type {};
+IN_INT32(pow)
+IN_INT32(gcd)
+IN_INT32(lcm)
+#undef IN_INT32
+
+// for_rule with the type that a row is computed in: the wide one, but for integers that wrap. The least and the largest
+// of bools are those of their bytes.
+template <class Row, Rule RULE, class F>
+void for_computed(int32_t dtype, F f) {
+#ifndef NORCH_REALS_ONLY
+    if constexpr (Wraps<Row, RULE>::value) {
+        if (dtype == INT8) return f(Type<int8_t>());
+        if (dtype == INT16) return f(Type<int16_t>());
+    }
+#endif
+    for_rule<RULE>(RULE == BOUND ? as_bytes(wide_of(dtype)) : wide_of(dtype), f);
+}
+
+// walk() for a row whose formula is short. (Of a number, which is an int32 beside int8 and int16, the low bytes are read.)
 template <class Row, Rule RULE, class T, int N>
 void walk_briefly(const Tensor* const (&operands)[N], Loop loop) {
+    if constexpr (std::is_same<T, int8_t>::value || std::is_same<T, int16_t>::value)
+        return walk_as_stored<N>(operands, 1, loop);
     constexpr bool returns_float = std::is_same<T, float>::value && RULE != TEST && RULE != CHOICE;
     if constexpr (returns_float)
         if (walk_narrow<Row>(operands)) return;
@@ -116,10 +143,10 @@ template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
     if constexpr (RULE == WHOLE)
         if (x.dtype == INT64) return walk<2>({&x, &out}, 1, unary_loop<Row, int64_t>);
-    for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
+    for_computed<Row, RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         if constexpr (RULE == TEST)
-            if (out.dtype != BOOL) return walk<2>({&x, &out}, 1, unary_loop<Row, T, T>);
+            if (out.dtype != BOOL) return walk_briefly<Row, RULE, T>({&x, &out}, unary_loop<Row, T, T>);
         if constexpr (RULE == REAL && IsLong<Row>::value)
             walk<2>({&x, &out}, 1, unary_block_loop<Row, T>);
         else
@@ -131,10 +158,10 @@ template <class Row, Rule RULE>
 void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     if constexpr (RULE == WHOLE)
         if (x.dtype == INT64) return walk<3>({&x, &y, &out}, 1, binary_loop<Row, int64_t>);
-    for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
+    for_computed<Row, RULE>(is_narrow(y.dtype) ? y.dtype : x.dtype, [&](auto type) {  // one may be a number
         using T = typename decltype(type)::type;
         if constexpr (RULE == TEST)
-            if (out.dtype != BOOL) return walk<3>({&x, &y, &out}, 1, binary_loop<Row, T, T>);
+            if (out.dtype != BOOL) return walk_briefly<Row, RULE, T>({&x, &y, &out}, binary_loop<Row, T, T>);
         if constexpr ((RULE == REAL && IsLong<Row>::value) || OrdinaryPairs<Row, T>::exist ||
                       IsLongPower<Row, T>::value)
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
@@ -213,7 +240,7 @@ SPECIAL_PAIR_OPS(BINARY_CPU)
     }                                                                                            \
     void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {     \
         INTEGERS_IN_AVX2(x.dtype, name, c, x, y, out);                                       \
-        for_rule<rule>(wide_of(x.dtype), [&](auto type) {                                                 \
+        for_computed<name##_row, rule>(out.dtype, [&](auto type) {                               \
             using T = typename decltype(type)::type;                                             \
             walk_briefly<name##_row, rule, T>({&c, &x, &y, &out}, ternary_loop<name##_row, First<rule, T>, T>); \
         });                                                                                      \
@@ -334,9 +361,11 @@ void assign_tensor_cpu(const Tensor& x, Tensor& out) {
         });
     if (wide_of(x.dtype) == out.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(x.dtype).widen);
     if (wide_of(out.dtype) == x.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(out.dtype).narrow);
-    for_converted(as_bytes(wide_of(x.dtype)), [&](auto from) {
-        for_converted(wide_of(out.dtype), [&](auto to) {
-            walk<2>({&x, &out}, 1, assign_loop<typename decltype(from)::type, typename decltype(to)::type>);
+    const auto converted_as = [](int32_t dtype) { return is_narrow_real(dtype) ? int32_t(FLOAT32) : dtype; };
+    for_converted(as_bytes(converted_as(x.dtype)), [&](auto from) {
+        for_converted(converted_as(out.dtype), [&](auto to) {
+            const Loop loop = assign_loop<typename decltype(from)::type, typename decltype(to)::type>;
+            walk<2>({&x, &out}, 1, loop, nullptr, is_narrow_real);
         });
     });
 }

@@ -7,10 +7,8 @@
 #include "recording/recording.h"
 
 // Which narrow dtypes a kernel takes
-enum Taken : uint8_t { NO_NARROW, HALVES, ALL_NARROW };
-inline bool takes(Taken taken, int32_t dtype) {
-    return !is_narrow(dtype) || taken == ALL_NARROW || (taken == HALVES && is_real(dtype));
-}
+enum Taken : uint8_t { NO_NARROW, ALL_NARROW };
+inline bool takes(Taken taken, int32_t dtype) { return !is_narrow(dtype) || taken == ALL_NARROW; }
 
 // An argument of a kernel without narrow dtypes: a narrow tensor is widened, and if the kernel may write it, narrowed
 // again when the kernel has run. Whatever is no tensor passes.

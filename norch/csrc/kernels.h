@@ -215,7 +215,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
 // for each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
 //
 // Kernels need no narrow dtypes (tensor.h): the dispatch widens them. On a CPU the elementwise ones do so themselves,
-// block by block, and reductions take floats of 16 bits. Those of MOVING_KERNELS take any dtype on every device.
+// block by block, and reductions take them as they are. Those of MOVING_KERNELS take any dtype on every device.
 #define ELEMENTWISE_KERNELS                                                                         \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     ACTIVATION_OPS(UNARY_KERNEL)                                                                    \

@@ -23,13 +23,14 @@ enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
 // (inline functions are copied for each instruction set: see host/instruction_sets.h)
 inline namespace NORCH_ISA {
 inline bool is_real(int32_t dtype) { return dtype >= FLOAT16; }
-// Narrow dtypes are stored as what they are and computed in their wide dtype, each result rounded once: there are no
-// kernels for them, only conversions (dispatch.h, cpu/loops/strided_loops.h). Other dtypes are their own wide dtype.
+// Narrow dtypes are stored as what they are and computed in their wide dtype, each result rounded once: they need no
+// kernels, only conversions (dispatch.h, cpu/loops/strided_loops.h). Other dtypes are their own wide dtype.
 inline int32_t wide_of(int32_t dtype) {
     if (dtype == FLOAT16 || dtype == BFLOAT16) return FLOAT32;
     return dtype == INT8 || dtype == INT16 ? int32_t(INT32) : dtype;
 }
 inline bool is_narrow(int32_t dtype) { return wide_of(dtype) != dtype; }
+inline bool is_narrow_real(int32_t dtype) { return is_narrow(dtype) && is_real(dtype); }
 inline int32_t promoted(int32_t x, int32_t y) {
     if (x > y) return promoted(y, x);
     if (x == UINT8 && y == INT8) return INT16;
@@ -218,6 +219,8 @@ void for_converted(int32_t dtype, F f) {
     switch (dtype) {
         case BOOL: return f(Type<bool>());
         case UINT8: return f(Type<uint8_t>());
+        case INT8: return f(Type<int8_t>());
+        case INT16: return f(Type<int16_t>());
         case INT32: return f(Type<int32_t>());
         case INT64: return f(Type<int64_t>());
         default: return for_real(dtype, f);

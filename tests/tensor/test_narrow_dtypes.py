@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import pickle
 
 import pytest
@@ -262,3 +263,82 @@ def test_a_factor_without_dimensions_keeps_its_digits(dtype, scalar, device):
     assert (x / scalar).tolist() == (x / number).tolist() == x.clone().div_(scalar).tolist()
     assert (x * 9 // scalar).tolist() == (x * 9 // number).tolist()
     assert (x + scalar).tolist() == (x + scalar.to(dtype)).tolist()
+
+
+ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.and_, operator.or_, operator.xor]
+ARITHMETIC += [operator.floordiv, operator.mod]
+TESTS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
+
+
+@pytest.mark.parametrize("kind", [norch.uint8, norch.int8, norch.int16], ids=str)
+def test_narrow_integers_wrap_as_wide_ones_do(kind, device):
+    limits = norch.iinfo(kind)
+    x = norch.randint(limits.min, limits.max + 1, (7, 301), dtype=kind, device=device)
+    y = norch.randint(limits.min, limits.max + 1, (7, 301), dtype=kind, device=device)
+    y[y == 0] = 3
+    wide, other, number = x.int(), y.int(), limits.max - 1
+    for operation in [*ARITHMETIC, *TESTS, norch.minimum, norch.maximum, norch.fmod]:
+        out = norch.bool if operation in TESTS else kind
+        assert operation(x, y).equal(operation(wide, other).to(out)), operation
+        assert operation(x.t(), y.t()).equal(operation(wide, other).t().to(out)), operation
+        assert operation(x, y[0]).equal(operation(wide, other[0]).to(out)), operation
+        if operation in [*ARITHMETIC, *TESTS]:
+            assert operation(x, number).equal(operation(wide, number).to(out)), operation
+            assert operation(number, y[:, ::3]).equal(operation(number, other[:, ::3]).to(out)), operation
+    for operation in (operator.neg, operator.invert, norch.abs, norch.sign, norch.relu):
+        assert operation(x).equal(operation(wide).to(kind)), operation
+    assert x.clamp(3, 90).equal(wide.clamp(3, 90).to(kind))
+    assert norch.where(x > y, x, 5).equal(norch.where(x > y, wide, 5).to(kind))
+    assert norch.addcmul(x, y, y).equal(norch.addcmul(wide, other, other).to(kind))
+    assert x.logical_not().equal(x == 0) and x.clone().gt_(y).equal((x > y).to(kind))
+    assert norch.div(x, y, rounding_mode="trunc").equal(norch.div(wide, other, rounding_mode="trunc").to(kind))
+
+
+def test_quotients_of_integers_are_exact(device):
+    numbers = [0, 1, 2, 3, 7, 46340, 46341, 65535, 2**24 - 1, 2**24 + 1, 2**30 - 1, 2**31 - 2, 2**31 - 1, 2**31]
+    x = norch.tensor([sign * n for n in numbers for sign in (1, -1) if -(2**31) <= sign * n < 2**31], device=device)
+    y = x[x != 0]
+    for form in (x.int(), x):
+        quotients, rests = form[:, None] // y.to(form.dtype), form[:, None] % y.to(form.dtype)
+        for i, a in enumerate(x.tolist()):
+            for j, b in enumerate(y.tolist()):
+                if (a, b) != (-(2**31), -1):
+                    assert (quotients[i, j].item(), rests[i, j].item()) == (a // b, a % b), (a, b, form.dtype)
+
+
+@pytest.mark.parametrize("kind", [norch.uint8, norch.int8, norch.int16], ids=str)
+def test_shifts_of_narrow_integers(kind, device):
+    x = norch.arange(256, device=device).to(kind) * norch.tensor(97, dtype=kind, device=device)
+    for count in range(-2 if kind.is_signed else 0, 20):
+        counts = norch.full_like(x, count)
+        left = [number << count if count >= 0 else 0 for number in x.tolist()]
+        right = [number >> (count if count >= 0 else 63) for number in x.tolist()]
+        for given in (count, counts) if count >= 0 else (counts,):
+            assert (x << given).equal(norch.tensor(left, device=device).to(kind)), count
+            assert (x >> given).equal(norch.tensor(right, device=device).to(kind)), count
+
+
+@pytest.mark.parametrize("kind", [norch.uint8, norch.int8, norch.int16], ids=str)
+@pytest.mark.parametrize("shape", [(3, 5), (40, 70), (3, 90_000)])
+def test_narrow_integers_are_reduced_without_overflow(kind, shape, device):
+    x = norch.randint(norch.iinfo(kind).max - 9, norch.iinfo(kind).max + 1, shape, dtype=kind, device=device)
+    x[1, 1] = norch.iinfo(kind).min
+    for form, wide in ((x, x.long()), (x.t(), x.long().t())):
+        for axes in ((), (0,), (1,)):
+            assert form.sum(*axes).equal(wide.sum(*axes)) and form.prod(*axes).equal(wide.prod(*axes))
+            assert form.amax(*axes).equal(wide.amax(*axes).to(kind))
+            assert form.amin(*axes).equal(wide.amin(*axes).to(kind))
+            assert form.any(*axes).equal(wide.any(*axes)) and form.all(*axes).equal(wide.all(*axes))
+
+
+def test_conversions_between_all_integers(device):
+    numbers = [*range(-140, 300), 32767, 32768, -32769, 2**31 - 1, -(2**31)]
+    wraps = {"bool": bool, "uint8": lambda n: n & 255, "int8": lambda n: (n + 128) % 256 - 128}
+    wraps["int16"], wraps["int32"] = lambda n: (n + 2**15) % 2**16 - 2**15, int
+    for first, wrap_first in wraps.items():
+        x, stored = norch.tensor(numbers, device=device).to(dtype_named(first)), [wrap_first(n) for n in numbers]
+        assert x.tolist() == stored
+        for second, wrap_second in wraps.items():
+            assert x.to(dtype_named(second)).tolist() == [wrap_second(int(n)) for n in stored], (first, second)
+        for real in (norch.float32, norch.float64):
+            assert x.to(real).to(dtype_named(first)).tolist() == stored or first == "int32"

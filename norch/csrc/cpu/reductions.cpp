@@ -443,6 +443,10 @@ void reduce(const Tensor& x, Tensor& out) {
     if (x.dtype == BFLOAT16) return run(Type<BFloat16>());
     if constexpr (std::is_same_v<Op<float>, SumSquares<float>>) return for_real(x.dtype, run);
     if (x.dtype == INT64) return run(Type<int64_t>());  // for every instruction set
+#ifndef NORCH_REALS_ONLY
+    if (x.dtype == INT8) return run(Type<int8_t>());
+    if (x.dtype == INT16) return run(Type<int16_t>());
+#endif
     for_any(as_bytes(x.dtype), run);
 }
 

@@ -103,7 +103,7 @@ ASSIGN_KERNEL
 #define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {ALL_NARROW, ALL_NARROW}, false);
 MOVING_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {HALVES, NO_NARROW}, false);
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {ALL_NARROW, NO_NARROW}, false);
 REDUCTION_KERNELS
 #undef KERNEL
 #define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {NO_NARROW, NO_NARROW}, false);

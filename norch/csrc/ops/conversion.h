@@ -8,7 +8,7 @@
 inline namespace NORCH_ISA {
 
 // x as a T. If a C++ cast is undefined, x86 decides, as in PyTorch: NaN and numbers out of range become the
-// lowest int32 or int64; uint8 is the last byte of the int64.
+// lowest int32 or int64; uint8 is the last byte of the int64, int8 and int16 are the last ones of the int32.
 template <class T, class From> struct Conversion {
     static HOST_DEVICE T of(From x) { return static_cast<T>(x); }
 };
@@ -31,6 +31,12 @@ template <> struct Conversion<int32_t, double> {
 };
 template <class Real> struct Conversion<uint8_t, Real> {
     static HOST_DEVICE uint8_t of(Real x) { return static_cast<uint8_t>(Conversion<int64_t, Real>::of(x)); }
+};
+template <class Real> struct Conversion<int8_t, Real> {
+    static HOST_DEVICE int8_t of(Real x) { return static_cast<int8_t>(Conversion<int32_t, Real>::of(x)); }
+};
+template <class Real> struct Conversion<int16_t, Real> {
+    static HOST_DEVICE int16_t of(Real x) { return static_cast<int16_t>(Conversion<int32_t, Real>::of(x)); }
 };
 
 // Numbers of 16 bits, stored but never computed with: a float is made of them, and rounded to the nearest of them (half

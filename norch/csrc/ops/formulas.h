@@ -78,12 +78,20 @@ template <class T> HOST_DEVICE T lcm(T x, T y) {
 HOST_DEVICE bool gcd(bool x, bool y) { return x | y; }
 HOST_DEVICE bool lcm(bool x, bool y) { return x & y; }
 
-// C says nothing of shifts by a negative number or by all bits: nothing remains but the sign.
+// C says nothing of shifts by a negative number or by all bits: nothing remains but the sign. Processors have no vectors
+// of shifts of 8 and 16 bits, each by another number: these take a bit of the number after the other.
 template <class T> HOST_DEVICE bool beyond(T y) { return (y < T(0)) | (y >= T(8 * sizeof(T))); }
-template <class T> HOST_DEVICE T left_shift(T x, T y) { return beyond(y) ? T(0) : T(uint64_t(x) << y); }
+template <int BIT = 1, class T, class F> HOST_DEVICE T shifted(T x, T y, F by) {
+    if constexpr (sizeof(T) > 2) return by(x, y);
+    if constexpr (BIT < 8 * sizeof(T)) return shifted<2 * BIT>(y & BIT ? by(x, T(BIT)) : x, y, by);
+    return x;
+}
+template <class T> HOST_DEVICE T left_shift(T x, T y) {
+    return beyond(y) ? T(0) : shifted(x, y, [](T bits, T count) { return T(uint64_t(bits) << count); });
+}
 template <class T> HOST_DEVICE T right_shift(T x, T y) {
-    const T all = T(8 * sizeof(T) - (T(-1) < T(0)));  // of uint8, which is shifted as an int
-    return T(x >> (beyond(y) ? all : y));
+    const T sign = T(-1) < T(0) ? T(x >> (8 * sizeof(T) - 1)) : T(0);
+    return beyond(y) ? sign : shifted(x, y, [](T bits, T count) { return T(bits >> count); });
 }
 HOST_DEVICE bool left_shift(bool x, bool y) { return x & !y; }
 HOST_DEVICE bool right_shift(bool x, bool y) { return x & !y; }
@@ -103,24 +111,32 @@ template <class T> HOST_DEVICE T pow(T x, T y) {
     return result;
 }
 
-// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign. A
-// processor traps on the smallest integer by -1 and on zero: both have a value here. (Zero is refused elsewhere.)
-template <class T> HOST_DEVICE bool traps(T y) { return (y == T(0)) | ((T(-1) < T(0)) & (y == T(-1))); }
-template <class T> HOST_DEVICE T remainder(T x, T y) {
-    if (traps(y)) return T(0);
-    T r = T(x % y);
-    return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? T(r + y) : r;
-}
-template <class T> HOST_DEVICE T floor_divide(T x, T y) {
-    if (traps(y)) return T(T(0) - x);
-    T q = T(x / y);
-    return (T(q * y) != x) & ((x < T(0)) != (y < T(0))) ? T(q - T(1)) : q;
-}
-
-template <class T> HOST_DEVICE T div_trunc(T x, T y) {
-    if (traps(y)) return T(T(0) - x);
+// x / y of integers without its fraction. There are vectors of quotients of floats alone; of up to 16 bits they are exact
+// in float, of 32 in double.
+template <class T> HOST_DEVICE T quotient(T x, T y) {
+#ifndef __CUDA_ARCH__
+    if constexpr (sizeof(T) <= 2) return T(int32_t(float(x) / float(y)));
+    if constexpr (sizeof(T) == 4) return T(int32_t(double(x) / double(y)));
+#endif
     return T(x / y);
 }
+// A processor traps on the smallest integer by -1 and on zero: both have a value here. (Zero is refused elsewhere.)
+template <class T> HOST_DEVICE bool traps(T y) { return (y == T(0)) | ((T(-1) < T(0)) & (y == T(-1))); }
+template <class T> HOST_DEVICE T div_trunc(T x, T y) {
+    const T whole = quotient(x, traps(y) ? T(1) : y);
+    return traps(y) ? T(T(0) - x) : whole;
+}
+template <class T> HOST_DEVICE T fmod(T x, T y) {
+    const T divisor = traps(y) ? T(1) : y;
+    return T(x - quotient(x, divisor) * divisor);
+}
+// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign.
+template <class T> HOST_DEVICE bool rounds_up(T rest, T y) { return (rest != T(0)) & ((rest < T(0)) != (y < T(0))); }
+template <class T> HOST_DEVICE T remainder(T x, T y) {
+    const T rest = fmod(x, y);
+    return T(rest + (y & T(-T(rounds_up(rest, y)))));
+}
+template <class T> HOST_DEVICE T floor_divide(T x, T y) { return T(div_trunc(x, y) - T(rounds_up(fmod(x, y), y))); }
 HOST_DEVICE float div_trunc(float x, float y) { return trunc(x / y); }
 HOST_DEVICE double div_trunc(double x, double y) { return trunc(x / y); }
 
@@ -158,11 +174,6 @@ HOST_DEVICE float remainder(float x, float y) {
 HOST_DEVICE float floor_divide(float x, float y) {
     return have_small_quotient(x, y) ? floor_divide(Ordinary(x), Ordinary(y)) : real_floor_divide(x, y, ::fmodf(x, y));
 }
-template <class T> HOST_DEVICE T fmod(T x, T y) {
-    if (traps(y)) return T(0);
-    return T(x % y);
-}
-
 // A NaN of any operand remains.
 template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
     const bool is_nan = (low != low) | (high != high);

@@ -404,15 +404,17 @@ inline void widening_loop(const Run& run) {
     }
 }
 
-// The same as walk_as_stored, for a loop that takes the wide dtypes of the operands. A loop with options updates.
+// The same as walk_as_stored, for a loop that takes the wide dtypes of operands that it `widens`. A loop with options
+// updates.
 template <int N>
-void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr,
+          bool (*widens)(int32_t dtype) = is_narrow) {
     bool any = false;
-    for (const Tensor* operand : operands) any |= is_narrow(operand->dtype);
+    for (const Tensor* operand : operands) any |= widens(operand->dtype);
     if (!any) return walk_as_stored<N>(operands, written, loop, options, options != nullptr);
     Widening widening = {{}, {}, N, written, loop, options};
     for (int k = 0; k < N; k++) {
-        widening.conversions[k] = conversions_of(operands[k]->dtype);
+        if (widens(operands[k]->dtype)) widening.conversions[k] = conversions_of(operands[k]->dtype);
         widening.item[k] = item_size(operands[k]->dtype);
     }
     walk_as_stored<N>(operands, written, widening_loop, &widening, options != nullptr);
