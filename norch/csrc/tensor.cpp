@@ -254,7 +254,8 @@ int32_t same_kind(Tensor* tensor1, Tensor* tensor2) { return are_alike(*tensor1,
 
 int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor) {
     if (!same_kind(gradient, tensor)) return -1;
-    return gradient->storage->references == 1 && is_contiguous(*gradient) &&
+    const bool lies_alike = !memcmp(gradient->strides, tensor->strides, sizeof(int64_t) * tensor->ndim);
+    return gradient->storage->references == 1 && (lies_alike || is_contiguous(*gradient)) &&
            gradient->size * item_size(gradient->dtype) == gradient->storage->nbytes;
 }
 

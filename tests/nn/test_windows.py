@@ -1,5 +1,6 @@
 """Convolution and pooling: values worked out by hand, modules, errors, memory."""
 
+import copy
 import random
 
 import pytest
@@ -375,3 +376,45 @@ def test_running_out_of_memory_leaves_nothing_behind(no_leak):
         finally:
             norch._C.fail_allocation(0)
     assert 10 < countdown < 99 and x.grad is not None
+
+
+# ---- Channels last in memory ---------------------------------------------------------------------------------------
+
+KEEPING_CHANNELS_LAST = [
+    nn.MaxPool2d(3, 2, 1),
+    nn.AvgPool2d(2),
+    nn.AvgPool2d(3, 2, 1, count_include_pad=False),
+    nn.AvgPool2d((2, 3), 1, ceil_mode=True, divisor_override=5),
+    nn.AdaptiveAvgPool2d((2, 3)),
+    nn.BatchNorm2d(9),
+    nn.BatchNorm2d(9).eval(),
+    nn.Upsample(scale_factor=2),
+    nn.Upsample((7, 11), mode="bilinear"),
+    nn.ZeroPad2d((1, 2, -1, 3)),
+    nn.ReflectionPad2d(2),
+]
+
+
+@pytest.mark.parametrize("layer", KEEPING_CHANNELS_LAST, ids=str)
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64, norch.bfloat16], ids=str)
+def test_channels_stay_last(layer, dtype, device):
+    layer = copy.deepcopy(layer).to(device, dtype)
+    x, slopes = norch.randn(2, 9, 5, 8, device=device).to(dtype), None
+    results = []
+    for form in (x.clone(), x.contiguous(memory_format=norch.channels_last)):
+        with norch.no_grad():
+            result = layer(form)
+        assert result.is_contiguous(memory_format=norch.channels_last) == (len(results) == 2)
+        taught = layer(form.requires_grad_())
+        slopes = norch.randn_like(taught) if slopes is None else slopes
+        (taught * slopes).sum().backward()
+        results += [result, form.grad]
+    tolerance = 0.05 if dtype is norch.bfloat16 else 1e-5
+    for k in (0, 1):
+        close(results[2 + k].double(), results[k].double().tolist(), tolerance)
+
+
+def test_a_gradient_lies_as_its_tensor(device):
+    x = norch.randn(2, 9, 5, 8, device=device).contiguous(memory_format=norch.channels_last).requires_grad_()
+    x.relu().sum().backward()
+    assert x.grad.stride() == x.stride() and x.grad.equal((x > 0).float())

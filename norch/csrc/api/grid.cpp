@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 
 // Images [N, C, ...] with 2 or 3 axes, a grid [N, ..., axes].
@@ -67,13 +68,16 @@ Tensor* resample_tensor(Tensor* x, int64_t axis, Tensor* counts, Tensor* places,
                 fail(SHAPE_ERROR, "resample: counts {}, places {} and weights {} do not belong together",
                      shape_text(*counts), shape_text(*places), shape_text(*weights));
         }
+        const bool channels_last = along > 1 && has_channels_last(*x);  // the axis keeps its number
+        const Tensor view = channels_last ? with_channels_last(*x) : *x;
         int64_t shape[MAX_DIMS];
-        memcpy(shape, x->shape, sizeof shape);
+        memcpy(shape, view.shape, sizeof shape);
         shape[along] = counts->size;
-        Owned out = new_tensor(shape, x->ndim, x->dtype, x->device);
+        Owned out = new_tensor(shape, view.ndim, x->dtype, x->device);
         if (out->size)
-            kernels::resample.launch(x->device, *contiguous(*x), *contiguous(*counts), *contiguous(*places),
+            kernels::resample.launch(x->device, *contiguous(view), *contiguous(*counts), *contiguous(*places),
                                      *contiguous(*weights), *out, along);
+        if (channels_last) put_channels_first(*out);
         return out;
     });
 }

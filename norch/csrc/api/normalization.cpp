@@ -2,6 +2,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 
 namespace {
@@ -33,6 +34,17 @@ int64_t affine_size(const Tensor& x, const Normalizing& sizes) {
                                                    : sizes.inner;
 }
 
+// Whether the groups are channels that are last in memory: then they are columns, where nothing need be moved.
+bool are_columns(const Tensor& x, const Normalizing& sizes) {
+    return sizes.affine == Normalizing::BY_GROUP && x.shape[0] == sizes.outer && x.shape[1] == sizes.groups &&
+           has_channels_last(x);
+}
+Normalizing as_columns(Normalizing sizes) {
+    sizes.outer *= sizes.inner;
+    sizes.inner = 1;
+    return sizes;
+}
+
 // A weight, bias or statistic as the kernels take it.
 Owned checked(const Tensor& given, const Tensor& x, int64_t size, const char* what) {
     check_pair(x, given, "normalize");
@@ -48,7 +60,9 @@ Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer
     return build_several<3>([&](Tensor** results) {
         const Normalizing sizes = sizes_of(*x, outer, groups, affine, eps);
         const int64_t size = affine_size(*x, sizes);
-        Owned from = contiguous(*x), w, b, out = new_tensor(x->shape, x->ndim, x->dtype, x->device);
+        const bool columns = are_columns(*x, sizes);
+        const Tensor view = columns ? with_channels_last(*x) : *x;
+        Owned from = contiguous(view), w, b, out = new_tensor(view.shape, view.ndim, x->dtype, x->device);
         if (weight) w = checked(*weight, *x, size, "weight");
         if (bias) b = checked(*bias, *x, size, "bias");
         if (bias && !weight && affine == Normalizing::BY_PLACE)
@@ -56,7 +70,9 @@ Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer
         Owned mean = new_tensor(&groups, 1, x->dtype, x->device),
               variance = new_tensor(&groups, 1, x->dtype, x->device);
         if (x->size == 0) fail(SHAPE_ERROR, "normalize: input of shape {} has no elements", shape_text(*x));
-        kernels::normalize.launch(x->device, *from, w.tensor, b.tensor, *out, *mean, *variance, sizes);
+        kernels::normalize.launch(x->device, *from, w.tensor, b.tensor, *out, *mean, *variance,
+                                  columns ? as_columns(sizes) : sizes);
+        if (columns) put_channels_first(*out);
         give_all(results, out, mean, variance);
     });
 }
@@ -67,16 +83,20 @@ Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor*
     return build_several<3>([&](Tensor** results) {
         const Normalizing sizes = sizes_of(*x, outer, groups, affine, eps);
         const int64_t size = affine_size(*x, sizes);
-        Owned g = checked(*gradient, *x, x->size, "gradient"), from = contiguous(*x), w, made[3];
+        const bool columns = are_columns(*x, sizes) && same_shape(*gradient, *x);
+        const Tensor view = columns ? with_channels_last(*x) : *x,
+                     slope = columns ? with_channels_last(*gradient) : *gradient;
+        Owned g = checked(slope, view, x->size, "gradient"), from = contiguous(view), w, made[3];
         if (weight) w = checked(*weight, *x, size, "weight");
         Owned centre = checked(*mean, *x, groups, "mean"), spread = checked(*variance, *x, groups, "variance");
-        if (needed & INPUT) made[0] = new_tensor(x->shape, x->ndim, x->dtype, x->device);
+        if (needed & INPUT) made[0] = new_tensor(view.shape, view.ndim, x->dtype, x->device);
         for (int k = 1; k < 3; k++)
             if (needed & (WEIGHT | BIAS) & (1 << k))
                 made[k] = weight ? new_tensor(weight->shape, weight->ndim, x->dtype, x->device)
                                  : new_tensor(&size, 1, x->dtype, x->device);
         kernels::normalize_backward.launch(x->device, *g, *from, w.tensor, *centre, *spread, made[0].tensor,
-                                           made[1].tensor, made[2].tensor, sizes);
+                                           made[1].tensor, made[2].tensor, columns ? as_columns(sizes) : sizes);
+        if (columns && made[0].tensor) put_channels_first(*made[0]);
         for (int k = 0; k < 3; k++) results[k] = made[k].give();
     });
 }
@@ -114,7 +134,7 @@ Tensor* normalize_by_tensor(Tensor* x, Tensor* weight, Tensor* bias, Tensor* mea
         const int64_t by_channel[MAX_DIMS] = {1, -1, 1, 1, 1, 1, 1, 1};
         scale = taken(view_tensor(scale.tensor, by_channel, x->ndim));
         shift = taken(view_tensor(shift.tensor, by_channel, x->ndim));
-        const Owned from = contiguous(*x);  // as the result of `normalize`
-        return taken(scale_and_shift_tensor(from.tensor, scale.tensor, shift.tensor));
+        Owned from = has_channels_last(*x) ? Owned() : contiguous(*x);  // as the result of `normalize`
+        return taken(scale_and_shift_tensor(from.tensor ? from.tensor : x, scale.tensor, shift.tensor));
     });
 }

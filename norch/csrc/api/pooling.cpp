@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "api/windows.h"
 #include "dispatch.h"
 
@@ -91,27 +92,50 @@ Window window_behind(const Tensor& gradient, const int64_t* given, const int64_t
     return window;
 }
 
+// Runs pool(images, result, window) for a result of the window's outputs, or of its inputs. If the channels are last in
+// memory, they are an axis along which the window does not reach. (A single sum of a large image is more exact by rows.)
+template <class F>
+Owned pooled(const Tensor& x, const Window& window, bool of_outputs, F pool) {
+    if (x.ndim == 4 && window.outputs() > 1 && has_channels_last(x)) {
+        const Tensor images = with_channels_last(x);
+        const int64_t channels = x.shape[1], step = is_adaptive(window.x) ? 0 : 1;  // kernel and stride
+        const Window with_channels = {window.x, {channels, channels, step, step, 1, 0}, window.y};
+        Owned out = new_images(images, with_channels, of_outputs);
+        if (out->size) pool(images, *out, with_channels);
+        put_channels_first(*out);
+        return out;
+    }
+    Owned out = new_images(x, window, of_outputs);
+    if (out->size) pool(*contiguous(x), *out, window);
+    return out;
+}
+
 // ---- The largest element -----------------------------------------------------------------------------------------
 
 void largest_of(const Tensor& x, const Window& window, bool with_places, Tensor** results) {
-    Owned largest = new_images(x, window, true), places;
-    if (with_places) places = new_tensor(largest->shape, x.ndim, INT64, x.device);
-    if (largest->size) kernels::max_pool.launch(x.device, *contiguous(x), *largest, places.tensor, window);
-    give_all(results, largest, places);
+    if (with_places) {
+        Owned largest = new_images(x, window, true), places = new_tensor(largest->shape, x.ndim, INT64, x.device);
+        if (largest->size) kernels::max_pool.launch(x.device, *contiguous(x), *largest, places.tensor, window);
+        return give_all(results, largest, places);
+    }
+    Owned largest = pooled(x, window, true, [](const Tensor& images, Tensor& out, const Window& seen) {
+        kernels::max_pool.launch(out.device, images, out, nullptr, seen);
+    });
+    results[0] = largest.give();
 }
 
 // ---- The average -------------------------------------------------------------------------------------------------
 
-Owned average(const Tensor& x, const Averaging& averaging) {
-    Owned out = new_images(x, averaging.window, true);
-    if (out->size) kernels::avg_pool.launch(x.device, *contiguous(x), *out, averaging);
-    return out;
+Owned average(const Tensor& x, const Averaging& how) {
+    return pooled(x, how.window, true, [&](const Tensor& images, Tensor& out, const Window& seen) {
+        kernels::avg_pool.launch(out.device, images, out, {seen, how.divisor, how.counts_padding});
+    });
 }
 
-Owned average_backward(const Tensor& gradient, const Averaging& averaging) {
-    Owned out = new_images(gradient, averaging.window, false);
-    if (out->size) kernels::avg_pool_backward.launch(out->device, *contiguous(gradient), *out, averaging);
-    return out;
+Owned average_backward(const Tensor& gradient, const Averaging& how) {
+    return pooled(gradient, how.window, false, [&](const Tensor& shares, Tensor& out, const Window& seen) {
+        kernels::avg_pool_backward.launch(out.device, shares, out, {seen, how.divisor, how.counts_padding});
+    });
 }
 
 }  // namespace

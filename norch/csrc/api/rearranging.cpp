@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 #include "recording/recording.h"
 
@@ -111,10 +112,15 @@ Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor
         const Shape shape = padded_shape(x, amounts, count, padding);
         if (x.ndim == 0) return cast(x, x.dtype);
         if (x.size == 0) return taken(full_tensor(shape.sizes, shape.ndim, x.dtype, x.device, value));
-        Owned result = new_tensor(shape.sizes, shape.ndim, x.dtype, x.device);
-        if (result->size == 0) return result;
-        const Owned rows = contiguous(x);
+        const bool last = has_channels_last(x) && padding.before[1] == 0 && shape.sizes[1] == x.shape[1];
+        Tensor view = last ? with_channels_last(x) : x, padded = view;
+        memcpy(padded.shape, shape.sizes, sizeof(int64_t) * shape.ndim);
+        if (last) padded.shape[1] = 1;
+        Owned result = new_tensor(padded.shape, padded.ndim, x.dtype, x.device);
+        const Owned rows = contiguous(view);
         Tensor from = *rows, to = *result;
+        if (last) put_channels_first(*result);
+        if (result->size == 0) return result;
         if (mode == Padding::CONSTANT) {
             padding.value = bits_in(x.dtype, value);
             join_whole_axes(from, to, padding);

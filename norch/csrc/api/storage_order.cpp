@@ -58,3 +58,21 @@ Tensor StorageOrder::view(const Tensor& tensor) const {
     }
     return view;
 }
+
+bool has_channels_last(const Tensor& images) {
+    return (images.ndim == 4 || images.ndim == 5) && !is_contiguous(images) &&
+           is_contiguous(with_channels_last(images));
+}
+
+Tensor with_channels_last(const Tensor& images) {
+    Tensor view = images;
+    view.ndim = images.ndim + 1;
+    view.shape[images.ndim] = images.shape[1], view.strides[images.ndim] = images.strides[1];
+    view.shape[1] = 1;
+    return view;
+}
+
+void put_channels_first(Tensor& fresh) {
+    fresh.ndim--;
+    fresh.shape[1] = fresh.shape[fresh.ndim], fresh.strides[1] = fresh.strides[fresh.ndim];
+}

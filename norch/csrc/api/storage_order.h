@@ -26,3 +26,9 @@ private:
 
 Owned new_like(const Tensor& tensor, int32_t dtype, int32_t device);  // of its shape, stored in its order; values unset
 Owned converted(const Tensor& tensor, int32_t dtype);                 // always a new tensor, likewise
+
+// Images or volumes [N, C, ...] with the elements of a place side by side, in memory [N, ..., C] (channels_last): seen
+// as contiguous [N, 1, ..., C], a kernel goes along the channels. A new tensor of such a shape becomes images again.
+bool has_channels_last(const Tensor& images);
+Tensor with_channels_last(const Tensor& images);
+void put_channels_first(Tensor& fresh);
