@@ -1,7 +1,8 @@
 // CPU normalization: each group of elements to mean 0 and variance 1, and the gradients of that.
 //
-// A group that is not contiguous (a channel of a batch of images) is copied into a row first, so that all sums run over
-// rows; groups that are columns of a matrix are summed side by side. The variance is that of x - mean: a large mean costs no digits.
+// A group that is not contiguous (a channel of a batch of images) is summed part by part, or copied into a row first if
+// they are short; groups that are columns of a matrix are summed side by side. The variance is that of x - mean: a large
+// mean costs no digits.
 
 #include <math.h>
 #include <string.h>
@@ -15,18 +16,38 @@ namespace {
 
 enum { PART = 256 };  // groups whose gradients for weight and bias are summed in T
 
-// Calls f(group, row of each tensor) for every group, in parallel. The rows of the
-// first READ tensors hold the group's elements; f writes those of the others, which may be null.
+// The elements of a group: so many parts, each of a length, a step apart.
+template <class T>
+struct Parts {
+    int64_t count, length, step;
+
+    template <class F>
+    double sum(F term) const {
+        double total = 0;
+        for (int64_t start = 0; start < count * step; start += step)
+            total += row_sum<T>(length, [=](int64_t i) { return term(start + i); });
+        return total;
+    }
+    template <class F>
+    void for_each(F f) const {
+        for (int64_t start = 0; start < count * step; start += step)
+            INDEPENDENT for (int64_t i = 0; i < length; i++) f(start + i);
+    }
+};
+
+// Calls f(group, first element in each tensor, parts) for every group, in parallel. The first READ tensors hold the
+// group's elements; f writes those of the others, which may be null.
 template <int READ, class T, int ALL, class F>
 void for_each_group(const Normalizing& sizes, T* const (&tensors)[ALL], F f) {
-    enum { ACROSS = 16 };  // elements that are read side by side, so that no part of a cache line is read in vain
+    enum { LONG = 256, ACROSS = 16 };  // elements that are read side by side: no part of a cache line is read in vain
     const int64_t n = sizes.outer * sizes.inner, inner = sizes.inner;
-    if (sizes.outer == 1) {
+    if (sizes.outer == 1 || inner >= LONG) {
+        const Parts<T> parts = {sizes.outer, inner, sizes.groups * inner};
         parallel_for(sizes.groups, 1 + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
             for (int64_t group = begin; group < end; group++) {
                 T* rows[ALL];
-                for (int k = 0; k < ALL; k++) rows[k] = tensors[k] ? tensors[k] + group * n : nullptr;
-                f(group, rows);
+                for (int k = 0; k < ALL; k++) rows[k] = tensors[k] ? tensors[k] + group * inner : nullptr;
+                f(group, rows, parts);
             }
         });
         return;
@@ -52,17 +73,13 @@ void for_each_group(const Normalizing& sizes, T* const (&tensors)[ALL], F f) {
             for (int64_t g = 0; g < width; g++) {
                 T* rows[ALL];
                 for (int k = 0; k < ALL; k++) rows[k] = tensors[k] ? &buffer[(k * most + g) * n] : nullptr;
-                f(first + g, rows);
+                f(first + g, rows, Parts<T>{1, n, n});
             }
             for (int k = READ; k < ALL; k++)
                 if (tensors[k]) walk(k, [](T& row, T& element) { element = row; });
         }
     });
 }
-
-}  // namespace
-
-namespace {
 
 // ---- Groups that are columns: inner is 1 --------------------------------------------------------------------------
 
@@ -160,19 +177,17 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
             return normalize_columns(data_as<const T>(x), w, b, data_as<T>(out), data_as<T>(mean), data_as<T>(variance),
                                      sizes);
         T* const tensors[] = {const_cast<T*>(data_as<T>(x)), data_as<T>(out)};
-        for_each_group<1>(sizes, tensors, [&](int64_t group, T* const* rows) {
-            const T* from = rows[0];
-            T* to = rows[1];
-            const T centre = T(row_sum<T>(n, [=](int64_t i) { return from[i]; }) / double(n));
+        for_each_group<1>(sizes, tensors, [&](int64_t group, T* const* firsts, const Parts<T>& parts) {
+            const T* from = firsts[0];
+            T* to = firsts[1];
+            const T centre = T(parts.sum([=](int64_t i) { return from[i]; }) / double(n));
             const T spread =
-                T(row_sum<T>(n, [=](int64_t i) { return (from[i] - centre) * (from[i] - centre); }) / double(n));
+                T(parts.sum([=](int64_t i) { return (from[i] - centre) * (from[i] - centre); }) / double(n));
             data_as<T>(mean)[group] = centre;
             data_as<T>(variance)[group] = spread;
             const T rate = T(1 / ::sqrt(double(spread) + sizes.eps));
-            if (sizes.affine != Normalizing::BY_PLACE || !w) {
-                const bool by_channel = sizes.affine == Normalizing::BY_CHANNEL && (w || b);
-                const int64_t step = by_channel ? sizes.span : n,
-                              first = by_channel ? sizes.first_channel(group) : group;
+            if (sizes.affine == Normalizing::BY_CHANNEL && (w || b)) {
+                const int64_t step = sizes.span, first = sizes.first_channel(group);
                 if (step == 1 && w && b) {
                     INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] =
                         (from[j] - centre) * (rate * w[first + j]) + b[first + j];
@@ -183,6 +198,9 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
                     T* y = to + start;
                     INDEPENDENT for (int64_t j = 0; j < step; j++) y[j] = (x[j] - centre) * scale + shift;
                 }
+            } else if (sizes.affine != Normalizing::BY_PLACE || !w) {
+                const T scale = w ? rate * w[group] : rate, shift = b ? b[group] : T(0);
+                parts.for_each([=](int64_t i) { to[i] = (from[i] - centre) * scale + shift; });
             } else if (b) {
                 INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * rate * w[j] + b[j];
             } else {
@@ -206,14 +224,15 @@ struct Slope {
 
 // Weight and bias by group: their gradients are the two sums that dx needs anyway.
 template <class T>
-void backward_by_group(const T* g, const T* x, T factor, T* to, T* for_weight, T* for_bias, int64_t n, Slope<T> slope) {
-    const double sum = row_sum<T>(n, [=](int64_t i) { return g[i]; });
-    const double sum_y = row_sum<T>(n, [=](int64_t i) { return g[i] * slope.y(x[i]); });
+void backward_by_group(const T* g, const T* x, T factor, T* to, T* for_weight, T* for_bias, const Parts<T>& parts,
+                       Slope<T> slope) {
+    const double n = double(parts.count * parts.length), sum = parts.sum([=](int64_t i) { return g[i]; });
+    const double sum_y = parts.sum([=](int64_t i) { return g[i] * slope.y(x[i]); });
     if (for_bias) *for_bias = T(sum);
     if (for_weight) *for_weight = T(sum_y);
     if (!to) return;
-    slope.mean_g = T(sum / double(n)), slope.mean_gy = T(sum_y / double(n));
-    INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = factor * slope.of(g[j], x[j]);
+    slope.mean_g = T(sum / n), slope.mean_gy = T(sum_y / n);
+    parts.for_each([=](int64_t j) { to[j] = factor * slope.of(g[j], x[j]); });
 }
 
 // Weight and bias by place: a group adds to their gradients.
@@ -307,9 +326,9 @@ void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
                 return columns_backward(data_as<const T>(gradient), data_as<const T>(x), w, data_as<const T>(mean),
                                         data_as<const T>(variance), dx, dw, db, sizes);
             T* const tensors[] = {const_cast<T*>(data_as<T>(gradient)), const_cast<T*>(data_as<T>(x)), dx};
-            for_each_group<2>(sizes, tensors, [&](int64_t group, T* const* rows) {
-                backward_by_group(rows[0], rows[1], w ? w[group] : T(1), rows[2], dw ? dw + group : nullptr,
-                                  db ? db + group : nullptr, n, slope(group));
+            for_each_group<2>(sizes, tensors, [&](int64_t group, T* const* firsts, const Parts<T>& parts) {
+                backward_by_group(firsts[0], firsts[1], w ? w[group] : T(1), firsts[2], dw ? dw + group : nullptr,
+                                  db ? db + group : nullptr, parts, slope(group));
             });
             return;
         }
