@@ -81,17 +81,20 @@ HOST_DEVICE bool lcm(bool x, bool y) { return x & y; }
 // C says nothing of shifts by a negative number or by all bits: nothing remains but the sign. Processors have no vectors
 // of shifts of 8 and 16 bits, each by another number: these take a bit of the number after the other.
 template <class T> HOST_DEVICE bool beyond(T y) { return (y < T(0)) | (y >= T(8 * sizeof(T))); }
-template <int BIT = 1, class T, class F> HOST_DEVICE T shifted(T x, T y, F by) {
-    if constexpr (sizeof(T) > 2) return by(x, y);
-    if constexpr (BIT < 8 * sizeof(T)) return shifted<2 * BIT>(y & BIT ? by(x, T(BIT)) : x, y, by);
-    return x;
+template <bool LEFT, int BIT = 1, class T> HOST_DEVICE T shifted(T x, T y) {
+    if constexpr (sizeof(T) > 2) {
+        return LEFT ? T(uint64_t(x) << y) : T(x >> y);
+    } else if constexpr (BIT < 8 * sizeof(T)) {
+        const T once = LEFT ? T(x * (1 << BIT)) : T(x >> BIT);
+        return shifted<LEFT, 2 * BIT>(y & BIT ? once : x, y);
+    } else {
+        return x;
+    }
 }
-template <class T> HOST_DEVICE T left_shift(T x, T y) {
-    return beyond(y) ? T(0) : shifted(x, y, [](T bits, T count) { return T(uint64_t(bits) << count); });
-}
+template <class T> HOST_DEVICE T left_shift(T x, T y) { return beyond(y) ? T(0) : shifted<true>(x, y); }
 template <class T> HOST_DEVICE T right_shift(T x, T y) {
     const T sign = T(-1) < T(0) ? T(x >> (8 * sizeof(T) - 1)) : T(0);
-    return beyond(y) ? sign : shifted(x, y, [](T bits, T count) { return T(bits >> count); });
+    return beyond(y) ? sign : shifted<false>(x, y);
 }
 HOST_DEVICE bool left_shift(bool x, bool y) { return x & !y; }
 HOST_DEVICE bool right_shift(bool x, bool y) { return x & !y; }
