@@ -139,7 +139,10 @@ template <class T> HOST_DEVICE T remainder(T x, T y) {
     const T rest = fmod(x, y);
     return T(rest + (y & T(-T(rounds_up(rest, y)))));
 }
-template <class T> HOST_DEVICE T floor_divide(T x, T y) { return T(div_trunc(x, y) - T(rounds_up(fmod(x, y), y))); }
+template <class T> HOST_DEVICE T floor_divide(T x, T y) {
+    const T divisor = traps(y) ? T(1) : y, whole = quotient(x, divisor), rest = T(x - whole * divisor);
+    return traps(y) ? T(T(0) - x) : T(whole - T(rounds_up(rest, divisor)));
+}
 HOST_DEVICE float div_trunc(float x, float y) { return trunc(x / y); }
 HOST_DEVICE double div_trunc(double x, double y) { return trunc(x / y); }
 
