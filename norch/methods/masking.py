@@ -15,7 +15,7 @@ from ..autograd.derivatives.indexing import MaskedFillBackward, TriangleBackward
 from ..autograd.in_place import after_write, write
 from ..functions.promotion import fitting
 from ..operation import recorded, wrap
-from ..types import Operand
+from ..types import Operand, bool_
 from .places import MASK, is_recorded, read_by
 from .selection import check_mask, one_value
 
@@ -189,6 +189,8 @@ def _filling(x: Tensor, value: Operand, name: str) -> Any:
     """What masked_fill writes: a number as it is if x's dtype can be that of the result, else as a tensor."""
     if isinstance(value, (int, float)) and x.is_floating_point():
         return number(value if abs(value) <= 65504 else fitting(value, x.dtype, name))
+    if type(value) is (bool if x.dtype is bool_ else int) and 0 <= value <= 127:  # which every other dtype holds
+        return number(value)
     return one_value(x, value, name)
 
 
