@@ -105,18 +105,62 @@ static Owned lengths(const Tensor& starts, int64_t end) {
     return taken(sub_tensor(ends.tensor, &from));
 }
 
+// The runs of equals in a contiguous vector of a wide dtype on the CPU: their first elements and, if asked for, the run
+// of each element (`order`: where it was before it was sorted, or null) and how many elements each has. They are noted
+// from the last to the first, at the end of buffers.
+static void find_runs_on_cpu(const Tensor& x, const Tensor* order, Owned& values, Owned* groups, Owned* amounts) {
+    refuse_recording("the shape of a result depends on values");
+    const int64_t n = x.size;
+    if (groups) *groups = new_tensor(&n, 1, INT64, CPU);
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* from = data_as<const T>(x);
+        const int64_t* place = order ? data_as<const int64_t>(*order) : nullptr;
+        int64_t *group = groups ? data_as<int64_t>(**groups) : nullptr, before = 0;  // unused places of the buffers
+        const Scratch<T> firsts(n);
+        const Scratch<int64_t> starts(amounts ? n + 1 : 0);
+        int64_t* start = amounts ? starts.data : nullptr;
+        unlocked_if_large(n, [&, first = firsts.data] {
+            int64_t k = n - 1;
+            for (int64_t i = n - 1; i >= 0; i--) {
+                first[k] = from[i];
+                if (group) group[place ? place[i] : i] = k;
+                if (start) start[k] = i;
+                k -= i > 0 && from[i] != from[i - 1];
+            }
+            if (n > 0) before = k;
+            for (int64_t i = 0; group && i < n; i++) group[i] -= before;
+        });
+        const int64_t count = n - before;
+        values = new_tensor(&count, 1, x.dtype, CPU);
+        if (count) memcpy(values->data, firsts.data + before, size_t(count) * sizeof(T));
+        if (!amounts) return;
+        *amounts = new_tensor(&count, 1, INT64, CPU);
+        start[n] = n;
+        for (int64_t k = 0; k < count; k++) data_as<int64_t>(**amounts)[k] = start[before + k + 1] - start[before + k];
+    });
+}
+
 Results* unique_tensor(Tensor* tensor, int32_t sorts, int32_t inverse, int32_t counts) {
     return build_several<3>([&](Tensor** results) {
-        Owned ordered = contiguous(*reshaped(*tensor, &tensor->size, 1)), order, groups, amounts;
+        const bool on_cpu = tensor->device == CPU;
+        Owned ordered = contiguous(*reshaped(*tensor, &tensor->size, 1)), order, groups, amounts, values;
+        if (on_cpu && is_narrow(tensor->dtype)) ordered = cast(*ordered, wide_of(tensor->dtype));
         if (sorts && tensor->size) {
             order = new_tensor(&tensor->size, 1, INT64, tensor->device);
-            Owned sorted = new_tensor(&tensor->size, 1, tensor->dtype, tensor->device);
+            Owned sorted = new_tensor(&tensor->size, 1, ordered->dtype, tensor->device);
             kernels::sort.launch(tensor->device, *ordered, *sorted, *order, 0, false);
             ordered = std::move(sorted);
         }
+        if (on_cpu) {
+            find_runs_on_cpu(*ordered, order.tensor, values, inverse ? &groups : nullptr, counts ? &amounts : nullptr);
+            if (is_narrow(tensor->dtype)) values = cast(*values, tensor->dtype);
+            if (inverse) groups = reshaped(*groups, tensor->shape, tensor->ndim);
+            return give_all(results, values, groups, amounts);
+        }
         const Owned fresh = beginnings(*ordered), found = taken(nonzero_tensor(fresh.tensor));
         const Owned starts = reshaped(*found, &found->size, 1);
-        Owned values = taken(gather_tensor(ordered.tensor, starts.tensor, 0, FLAT));
+        values = taken(gather_tensor(ordered.tensor, starts.tensor, 0, FLAT));
         if (inverse) {
             const Owned one = number(1);
             Owned runs = taken(cumsum_tensor(fresh.tensor, 0, false));
