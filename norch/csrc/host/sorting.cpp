@@ -77,23 +77,24 @@ bool write_if_ordered(const KeyLine<T>& line, F write) {
     return rises || falls;
 }
 
-// Few elements: each finds how many come before it, without a jump that depends on them.
-template <class T, class F>
-void rank(const KeyLine<T>& line, F write) {
-    Key<T> keys[RANKED], ranks[RANKED];
+// Few elements: each finds how many come before it, without a jump that depends on them. K holds how far their keys are
+// from `middle`.
+template <class K, class T, class F>
+void rank(const KeyLine<T>& line, Key<T> middle, F write) {
+    K keys[RANKED], ranks[RANKED];
     for (int64_t i = 0; i < line.n; i++) {
-        const Key<T> key = line.key(i);
-        Key<T> behind = 0;
+        const K key = K(line.key(i) - middle);
+        K behind = 0;
         INDEPENDENT for (int64_t j = 0; j < i; j++) {
-            const Key<T> precedes = key < keys[j];
+            const K precedes = key < keys[j];
             ranks[j] += precedes;
             behind += precedes;
         }
         keys[i] = key;
-        ranks[i] = Key<T>(i - behind);
+        ranks[i] = K(i - behind);
     }
     for (int64_t i = 0; i < line.n; i++)
-        if (ranks[i] < line.count) write(int64_t(ranks[i]), i, keys[i]);
+        if (ranks[i] < line.count) write(int64_t(ranks[i]), i, Key<T>(keys[i] + middle));
 }
 
 // Keys from a small range: how many there are of each tells where they go.
@@ -174,7 +175,7 @@ void insert_few(const KeyLine<T>& line, F write) {
     int64_t places[FEW] = {};
     KeyLine<T> head = line;
     head.n = line.count;
-    rank(head, [&](int64_t rank, int64_t index, Key<T> key) { keys[rank] = key, places[rank] = index; });
+    rank<Key<T>>(head, 0, [&](int64_t rank, int64_t index, Key<T> key) { keys[rank] = key, places[rank] = index; });
     const int64_t end = line.count - 1;
     T last = line[places[end]];
     pick(line, line.count, last, [&](int64_t i) {
@@ -243,7 +244,9 @@ void order(const KeyLine<T>& line, void* room, F write) {
         if (range < COUNTED && int64_t(range) < 4 * line.n) return count(line, least, int64_t(range), write);
         is_packed = range <= UINT32_MAX && line.n <= int64_t(UINT32_MAX);
     }
-    if (line.n <= RANKED) return rank(line, write);
+    if (line.n <= RANKED && is_packed && line.n > FEW)
+        return rank<int32_t>(line, Key<T>(least + (int64_t(1) << 31)), write);
+    if (line.n <= RANKED) return rank<Key<T>>(line, 0, write);
     if (is_packed) return sort<PackedEntry>(line, least, room, write);
     sort<WideEntry>(line, least, room, write);
 }
