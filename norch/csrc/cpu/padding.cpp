@@ -38,6 +38,12 @@ struct Sources {
     int64_t image() const { return axes <= 0 ? 0 : from[axes - 1]; }
 };
 
+// A function of its own: for all that the compiler knows, bytes that a lambda writes might be what it captured.
+template <class T>
+void fill_row(T* to, int64_t n, T value) {
+    INDEPENDENT for (int64_t i = 0; i < n; i++) to[i] = value;
+}
+
 // The rows of an image.
 int64_t rows_of(const Tensor& x) { return x.ndim > 1 ? x.shape[x.ndim - 2] : 1; }
 
@@ -59,6 +65,7 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
     for (int64_t k = 0; k < borders.count; k++)
         borders[k] = padded_from(padding.mode, k < left ? k : inner.end + k - left, before, size);
     const int64_t rows = rows_of(out), own_rows = rows_of(x);
+    const Span inner_rows = last ? inner_part(padding.before[last - 1], own_rows, rows) : Span{0, 1};
     Scratch<int64_t> row_sources(rows);
     for (int64_t r = 0; r < rows; r++)
         row_sources[r] = last ? padded_from(padding.mode, r, padding.before[last - 1], own_rows) : 0;
@@ -68,7 +75,7 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
         const T *from = data_as<T>(x), value = T(padding.value);
         T* to = data_as<T>(out);
         const int64_t *border = borders.data, *row_source = row_sources.data;
-        const bool is_thin = is_constant && padded < BORDER;  // then the border is set first, in all of an image
+        const bool is_thin = is_constant && padded < BORDER;  // an image is set first, then all rows are copied
         const bool in_blocks = is_constant && left <= BORDER && right <= BORDER && !is_thin;
         parallel_for(out.size / padded, 1 + SMALL_WORK / padded, [&](int64_t first, int64_t end) {
             T values[BORDER];
@@ -76,14 +83,23 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
             Sources at(x, out, padding, first / rows);
             for (int64_t row = first; row < end; at.next()) {
                 const int64_t image = at.image(), behind = smaller(row + rows - row % rows, end);
-                if (is_thin) INDEPENDENT for (int64_t o = row * padded; o < behind * padded; o++) to[o] = value;
+                if (is_thin) {
+                    fill_row(to + row * padded, (behind - row) * padded, value);
+                    const int64_t start = row - row % rows;  // of the image
+                    const int64_t r = row % rows < inner_rows.begin ? inner_rows.begin : row % rows;
+                    const int64_t count = image < 0 ? 0 : smaller(inner_rows.end, behind - start) - r;
+                    if (count > 0 && inner.end > left)
+                        copy_rows(from + (image * own_rows + row_source[r]) * size + left - before, size,
+                                  to + (start + r) * padded + left, padded, count, inner.end - left);
+                    row = behind;
+                    continue;
+                }
                 for (int64_t r = row % rows; row < behind; r++, row++) {
                     const T* line = from + (image * own_rows + row_source[r]) * size;
                     T* const target = to + row * padded;
                     T* const rest = target + inner.end;
                     if (image < 0 || row_source[r] < 0) {
-                        if (!is_thin)
-                            for (int64_t o = 0; o < padded; o++) target[o] = value;
+                        fill_row(target, padded, value);
                         continue;
                     }
                     if (in_blocks && row + 1 < end) {  // what follows overwrites what is too much of a border
@@ -93,7 +109,6 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
                         continue;
                     }
                     copy_row(line + left - before, target + left, inner.end - left);
-                    if (is_thin) continue;
                     if (is_constant) {
                         KEPT_TOGETHER for (int64_t k = 0; k < left; k++) target[k] = value;
                         KEPT_TOGETHER for (int64_t k = 0; k < right; k++) rest[k] = value;
