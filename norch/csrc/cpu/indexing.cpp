@@ -205,10 +205,11 @@ __attribute__((noinline)) void write(const T* x, const int64_t* places, const Pl
     if (row.stride[1] == 0 && out_step == 1 && (step == 0 || step == 1)) {  // a whole row into one place
         T* line = out + offset_of(placing, places);
         const T value = *x;
+        const int64_t n = row.n;  // a byte that is written might be part of the row
         if (step == 0) {
-            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], value);
+            INDEPENDENT for (int64_t j = 0; j < n; j++) line[j] = combined<HOW>(line[j], value);
         } else {
-            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], x[j]);
+            INDEPENDENT for (int64_t j = 0; j < n; j++) line[j] = combined<HOW>(line[j], x[j]);
         }
         return;
     }
@@ -281,10 +282,34 @@ void index_put_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& 
 
 // ---- Triangles ---------------------------------------------------------------------------------------------------
 
+namespace {
+
+// Copies or clears rows of n elements.
+template <class T>
+void copy_or_clear(const T* from, const int64_t (&from_stride)[2], T* to, const int64_t (&to_stride)[2], int64_t rows,
+                   int64_t n, bool copies) {
+    const bool stays = copies && from == to && from_stride[0] == to_stride[0] && from_stride[1] == to_stride[1];
+    if (stays || n <= 0 || rows <= 0) return;
+    if (copies && from_stride[1] == 1 && to_stride[1] == 1)
+        return copy_rows(from, from_stride[0], to, to_stride[0], rows, n);
+    const bool fills = !copies && to_stride[1] == 1;
+    if (fills && to_stride[0] == n) n *= rows, rows = 1;
+    for (; rows > 0; rows--, from += from_stride[0], to += to_stride[0]) {
+        if (fills)
+            memset(to, 0, size_t(n) * sizeof(T));
+        else
+            for (int64_t j = 0; j < n; j++) to[j * to_stride[1]] = copies ? from[j * from_stride[1]] : T(0);
+    }
+}
+
+}  // namespace
+
 void triangle_tensor_cpu(const Tensor& x, int64_t diagonal, bool upper, Tensor& out) {
-    const int last = x.ndim - 1;
-    const int64_t n = x.shape[last], m = x.shape[last - 1], step = x.strides[last], out_step = out.strides[last];
-    Layout<2> layout;  // not collapsed: it counts the rows
+    const int last = x.ndim - 1, down = last - 1;
+    const int64_t n = x.shape[last], m = x.shape[down];
+    const int64_t strides[] = {x.strides[down], x.strides[last]},
+                  out_strides[] = {out.strides[down], out.strides[last]};
+    Layout<2> layout;  // not collapsed: it counts the matrices
     layout.ndim = x.ndim;
     layout.size = x.size;
     for (int d = 0; d < x.ndim; d++) {
@@ -292,31 +317,30 @@ void triangle_tensor_cpu(const Tensor& x, int64_t diagonal, bool upper, Tensor& 
         layout.strides[0][d] = x.strides[d];
         layout.strides[1][d] = out.strides[d];
     }
+    // Element j of row i is kept if j - i >= diagonal (upper), or <= diagonal. So each row has an edge; in those before
+    // `high` it is the first element, in those from `low` on it is behind the last.
+    const int64_t edge = (diagonal < -m ? -m : smaller(diagonal, n)) + !upper;
+    const int64_t high = edge >= 0 ? 0 : smaller(-edge, m), low = edge >= n ? 0 : smaller(n - edge, m);
     for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         parallel_for(x.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
-            Odometer<2> at(layout, last);
-            at.seek(begin);
-            for (; begin < end; begin++, at.next()) {
-                const T* from = data_as<const T>(x) + at.offset[0];
-                T* to = data_as<T>(out) + at.offset[1];
-                // element j of row i is kept if j - i >= diagonal (upper), or <= diagonal
-                const int64_t row = begin % m;
-                const int64_t edge = diagonal < -row ? 0 : diagonal >= n - row ? n : diagonal + row + !upper;
-                const int64_t first = upper ? edge : 0, stop = upper ? n : edge;  // of what is kept
-                const auto clear = [&](int64_t j, int64_t until) {
-                    if (out_step == 1 && until > j) memset(to + j, 0, size_t(until - j) * sizeof(T));
-                    if (out_step != 1)
-                        for (; j < until; j++) to[j * out_step] = 0;
+            Odometer<2> at(layout, down);
+            at.seek(begin / m);
+            for (int64_t row = begin % m; begin < end; row = 0, at.next()) {
+                const int64_t stop = smaller(m, row + end - begin);
+                const auto take = [&](int64_t i, int64_t rows, int64_t j, int64_t columns, bool copies) {
+                    copy_or_clear(data_as<const T>(x) + at.offset[0] + i * strides[0] + j * strides[1], strides,
+                                  data_as<T>(out) + at.offset[1] + i * out_strides[0] + j * out_strides[1], out_strides,
+                                  rows, columns, copies);
                 };
-                clear(0, first);
-                clear(stop, n);
-                if (from == to && step == out_step) continue;
-                if (step == 1 && out_step == 1 && stop > first) {
-                    memcpy(to + first, from + first, size_t(stop - first) * sizeof(T));
-                } else {
-                    for (int64_t j = first; j < stop; j++) to[j * out_step] = from[j * step];
+                begin += stop - row;
+                take(row, smaller(high, stop) - row, 0, n, upper);
+                for (int64_t i = row < high ? high : row; i < smaller(low, stop); i++) {
+                    take(i, 1, 0, edge + i, !upper);
+                    take(i, 1, edge + i, n - edge - i, upper);
                 }
+                const int64_t rest = row < low ? low : row;
+                take(rest, stop - rest, 0, n, !upper);
             }
         });
     });
