@@ -138,3 +138,27 @@ def test_places_in_many_rows(rows, length):
     assert norch.zeros(length, length, dtype=norch.int64).scatter_add(0, places, x).tolist() == below
     with pytest.raises(RuntimeError, match="out of range"):
         x.gather(1, places.clone().index_fill_(0, norch.tensor([rows - 1]), length))
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "uint8", "bool"])
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_many_short_rows(step, dtype):
+    kind = norch.bool if dtype == "bool" else getattr(norch, dtype)
+    most = 2 if dtype == "bool" else 7
+    for length in [*range(1, 20), 33, 70]:
+        values = [[(7 * row + 5 * j * j + j) % most for j in range(length)] for row in range(90)]
+        rows, part = [row[::step] for row in values], norch.tensor(values, dtype=kind).view(2, 45, length)[..., ::step]
+        assert part.contiguous().reshape(90, -1).tolist() == rows
+        assert part.flip(-1).reshape(90, -1).tolist() == [row[::-1] for row in rows]
+        assert part.sum() == norch.tensor(sum(map(sum, rows))).to(part.sum().dtype)
+        assert part.sum(-1).reshape(-1).tolist() == [sum(row) for row in rows]
+        assert part.amax().item() == max(map(max, rows))
+        padded = F.pad(part, (1, 2, 0, 1))
+        assert padded[:, :-1].reshape(90, -1).tolist() == [[0, *row, 0, 0] for row in rows]
+        assert not padded[:, -1].any()
+        for diagonal in (-50, -3, 0, 2, 80):
+            kept = [[v if j - i % 45 <= diagonal else 0 for j, v in enumerate(row)] for i, row in enumerate(rows)]
+            rest = [[v - k for v, k in zip(row, lower)] for row, lower in zip(rows, kept)]
+            for expected, name, edge in ((kept, "tril", diagonal), (rest, "triu", diagonal + 1)):
+                assert getattr(part, name)(edge).reshape(90, -1).tolist() == expected
+                assert getattr(part.clone(), name + "_")(edge).reshape(90, -1).tolist() == expected

@@ -64,11 +64,23 @@ template <class Op, class T>
 typename Op::Total reduce_some_rows(const Layout<1>& reduced, const T* x, int64_t begin, int64_t end) {
     const int last = reduced.ndim - 1;
     if (last == 0) return reduce_row<Op>(x, reduced.shape[0], reduced.strides[0][0]);  // the only row
+    const int64_t n = reduced.shape[last], stride = reduced.strides[0][last], down = reduced.strides[0][last - 1];
     typename Op::Total total = Op::empty();
     Odometer<1> row(reduced, last);
     row.seek(begin);
-    for (int64_t i = begin; i < end; i++, row.next())
-        total = Op::combine(total, reduce_row<Op>(x + row.offset[0], reduced.shape[last], reduced.strides[0][last]));
+    if (n > CHUNK / 8) {
+        for (int64_t i = begin; i < end; i++, row.next())
+            total = Op::combine(total, reduce_row<Op>(x + row.offset[0], n, stride));
+        return total;
+    }
+    alignas(VECTOR_BYTES) T packed[CHUNK];  // short rows are reduced together
+    for (int64_t i = begin, count; i < end; i += count, row.seek(i)) {
+        count = smaller(smaller(end - i, CHUNK / n), reduced.shape[last - 1] - row.index[last - 1]);
+        T* rows = const_cast<T*>(x) + row.offset[0];
+        copy_tile<false>(sizeof(T), reinterpret_cast<char*>(packed), reinterpret_cast<char*>(rows), count, n, down,
+                         stride);
+        total = Op::combine(total, reduce_row<Op>(packed, count * n, 1));
+    }
     return total;
 }
 
@@ -128,21 +140,24 @@ void reduce_none(const Layout<2>& kept, Writing<Op, To> writing, const T* x, To*
     });
 }
 
-// Rows of n contiguous elements, `step` apart; of 16 bits they touch, and are widened together.
+// Rows of n elements, `step` apart: those with gaps are packed, those of 16 bits widened, many together.
 template <class Op, class T, class To>
-void reduce_short_rows(int64_t rows, int64_t n, int64_t step, Writing<Op, To> writing, const T* x, To* out,
-                       int64_t out_step) {
+void reduce_short_rows(int64_t rows, int64_t n, int64_t stride, int64_t step, Writing<Op, To> writing, const T* x,
+                       To* out, int64_t out_step) {
     parallel_for(rows, 1 + SMALL_WORK / (n + 1), [=](int64_t begin, int64_t end) {
-        if constexpr (is_half<T>) {
-            alignas(VECTOR_BYTES) float buffer[CHUNK];
-            for (int64_t i = begin; i < end; i += CHUNK / n) {
-                const int64_t count = smaller(CHUNK / n, end - i);
-                gather(buffer, x + i * n, count * n, 1);
-                for (int64_t k = 0; k < count; k++)
-                    out[(i + k) * out_step] = writing.of(reduce_few<Op>(buffer + k * n, n));
-            }
-        } else {
-            for (int64_t i = begin; i < end; i++) out[i * out_step] = writing.of(reduce_few<Op>(x + i * step, n));
+        alignas(VECTOR_BYTES) T packed[CHUNK];
+        alignas(VECTOR_BYTES) Wide<T> buffer[CHUNK];
+        const int64_t most = stride == 1 && !is_half<T> ? rows : CHUNK / n;
+        for (int64_t i = begin, count; i < end; i += count) {
+            count = smaller(most, end - i);
+            T* first = const_cast<T*>(x) + i * step;
+            const bool packs = stride != 1 || (is_half<T> && step != n);
+            if (packs)
+                copy_tile<false>(sizeof(T), reinterpret_cast<char*>(packed), reinterpret_cast<char*>(first), count, n,
+                                 step, stride);
+            const Wide<T>* row = side_by_side(buffer, packs ? packed : first, count * n, 1);
+            for (int64_t k = 0, down = packs ? n : step; k < count; k++)
+                out[(i + k) * out_step] = writing.of(reduce_few<Op>(row + k * down, n));
         }
     });
 }
@@ -158,9 +173,9 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
     if (reduced.size == 1 && kept.ndim == 1) return reduce_none(kept, writing, x, out);
     const int64_t n = reduced.shape[reduced.ndim - 1], rows = reduced.size > 0 ? reduced.size / n : 0;
     const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
-    const bool is_one = kept.ndim == 1 && rows == 1 && reduced.strides[0][reduced.ndim - 1] == 1;
-    if (is_one && n <= CHUNK / 4 && (step == n || !is_half<T>))
-        return reduce_short_rows(kept.size, n, step, writing, x, out, out_step);
+    const int64_t stride = reduced.strides[0][reduced.ndim - 1];
+    if (kept.ndim == 1 && rows == 1 && n <= CHUNK / 4)
+        return reduce_short_rows(kept.size, n, stride, step, writing, x, out, out_step);
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
         auto reduce = [&](int64_t from, int64_t to) {
             out[to] = writing.of(reduce_some_rows<Op>(reduced, x + from, 0, rows));

@@ -29,14 +29,11 @@ void naive_transpose_block(const Word* from, int64_t from_row, Word* to, int64_t
 }
 
 template <int ITEM>  // bytes of an element
-struct Words;
-template <>
-struct Words<4> {
-    typedef uint32_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-};
-template <>
-struct Words<8> {
-    typedef uint64_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+struct Words {
+    using Lane =
+        std::conditional_t<ITEM == 1, uint8_t,
+                           std::conditional_t<ITEM == 2, uint16_t, std::conditional_t<ITEM == 4, uint32_t, uint64_t>>>;
+    typedef Lane Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Lane)), may_alias));
 };
 
 // One step of a transposition in vectors: in each square of 2 x DISTANCE elements the upper right quarter changes
@@ -168,16 +165,40 @@ void copy_rows(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
 
 // ---- Tiles -------------------------------------------------------------------------------------------------------
 
+#ifndef __clang__
+// to[i] = from[n - 1 - i] in vectors of BYTES; false for rows that fill none. (g++ finds these shuffles for some words.)
+template <int BYTES, class Word>
+bool reverse_in_vectors(const Word* from, Word* to, int64_t n) {
+    enum { LANES = BYTES / sizeof(Word) };
+    if (VECTOR_BYTES < 32 || VECTOR_BYTES < BYTES || n < LANES) return false;
+    using Lane = typename Words<sizeof(Word)>::Lane;
+    typedef Lane Vector __attribute__((vector_size(BYTES), aligned(sizeof(Lane)), may_alias));
+    Vector back;
+    for (int j = 0; j < LANES; j++) back[j] = Lane(LANES - 1 - j);
+    for (int64_t i = 0; i < n; i += LANES) {
+        const int64_t at = smaller(i, n - LANES);  // some elements of the last vector are copied twice
+        const Vector x = *reinterpret_cast<const Vector*>(from + n - LANES - at);
+        *reinterpret_cast<Vector*>(to + at) = __builtin_shuffle(x, back);
+    }
+    return true;
+}
+#endif
+
 // to[i] = from[n - 1 - i]
 template <class Word>
 void reverse_row(const Word* from, Word* to, int64_t n) {
     enum { BLOCK = 16 };
+#ifndef __clang__
+    if (reverse_in_vectors<64>(from, to, n) || reverse_in_vectors<32>(from, to, n) ||
+        reverse_in_vectors<16>(from, to, n))
+        return;
+#endif
     if (n < BLOCK) {
         for (int64_t i = 0; i < n; i++) to[i] = from[n - 1 - i];
         return;
     }
     for (int64_t i = 0; i < n; i += BLOCK) {
-        const int64_t at = smaller(i, n - BLOCK);  // some elements of the last block are copied twice
+        const int64_t at = smaller(i, n - BLOCK);
         const Word* end = from + n - at;
         Word block[BLOCK];
         for (int j = 0; j < BLOCK; j++) block[j] = end[-1 - j];
@@ -185,11 +206,36 @@ void reverse_row(const Word* from, Word* to, int64_t n) {
     }
 }
 
+enum { STRIDED_PIECE = 8 };  // elements that are copied between equal distances without a loop
+
+// Copies N elements of each row between a tile and a tensor.
+template <int N, bool STORE, class Word>
+void copy_pieces(Word* tile, Word* tensor, int64_t rows, int64_t tile_row, int64_t row_stride, int64_t stride) {
+    for (; rows > 0; rows--, tile += tile_row, tensor += row_stride) {
+        Word piece[N];
+        UNROLL for (int j = 0; j < N; j++) piece[j] = STORE ? tile[j] : tensor[j * stride];
+        UNROLL for (int j = 0; j < N; j++)(STORE ? tensor[j * stride] : tile[j]) = piece[j];
+    }
+}
+
+// The same of rows that one or two pieces fill, which may overlap.
+template <bool STORE, int N = 1, class Word>
+void copy_short_rows(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t row_stride, int64_t stride) {
+    if (N == columns) return copy_pieces<N, STORE>(tile, tensor, rows, columns, row_stride, stride);
+    if constexpr (N < STRIDED_PIECE) {
+        copy_short_rows<STORE, N + 1>(tile, tensor, rows, columns, row_stride, stride);
+    } else {
+        const int64_t last = columns - N;
+        copy_pieces<N, STORE>(tile, tensor, rows, columns, row_stride, stride);
+        copy_pieces<N, STORE>(tile + last, tensor + last * stride, rows, columns, row_stride, stride);
+    }
+}
+
 // Copies n elements between a line without gaps and one with a stride.
 template <class Word, bool STORE>
 void copy_line(Word* line, Word* spread, int64_t n, int64_t stride) {
-    auto copy = [=](auto step) {
-        INDEPENDENT for (int64_t i = 0; i < n; i++) {
+    auto copy = [=](int64_t i, auto step) {
+        INDEPENDENT for (; i < n; i++) {
             if (STORE)
                 spread[i * step] = line[i];
             else
@@ -197,8 +243,10 @@ void copy_line(Word* line, Word* spread, int64_t n, int64_t stride) {
         }
     };
     if (stride == -1) return STORE ? reverse_row(line, spread - (n - 1), n) : reverse_row(spread - (n - 1), line, n);
-    if (stride == 2) return copy(std::integral_constant<int64_t, 2>());  // which the compiler vectorises
-    copy(stride);
+    if (stride == 2) return copy(0, std::integral_constant<int64_t, 2>());  // which the compiler vectorises
+    const int64_t pieces = n / STRIDED_PIECE;
+    copy_pieces<STRIDED_PIECE, STORE>(line, spread, pieces, STRIDED_PIECE, STRIDED_PIECE * stride, stride);
+    copy(pieces * STRIDED_PIECE, stride);
 }
 
 // Copies between a tile, whose rows are contiguous, and a tensor, along the smaller stride of the tensor.
@@ -212,6 +260,8 @@ void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t 
         if (STORE) return copy_rows(tile, columns, tensor, row_stride, rows, columns);
         return copy_rows(tensor, row_stride, tile, columns, rows, columns);
     }
+    if (rows > 1 && columns <= 2 * STRIDED_PIECE)
+        return copy_short_rows<STORE>(tile, tensor, rows, columns, row_stride, column_stride);
     if (rows == 1 || llabs(row_stride) >= llabs(column_stride)) {
         for (int64_t row = 0; row < rows; row++)
             copy_line<Word, STORE>(tile + row * columns, tensor + row * row_stride, columns, column_stride);
