@@ -42,7 +42,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
             "the layer is nn.RNN, nn.LSTM or nn.GRU",
         ),
-        ("masked", "use where and masked_fill"),
         ("jagged nested", "pad the sequences and use a mask, or pack them with nn.utils.rnn.pack_sequence"),
         ("to_dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
         ("frobenius_norm nuclear_norm", "use norch.linalg"),
@@ -185,6 +184,7 @@ _BY_NAME: dict[str, list[tuple[str, str]]] = {
         ("quasirandom", "scipy.stats.qmc.Sobol draws the same points"),
         ("PyTorchFileReader PyTorchFileWriter", "norch.load reads PyTorch's files"),
         ("classes", "norch loads no libraries of C++ classes"),
+        ("masked", "use where and masked_fill"),
     ],
     "_C": [
         ("DispatchKey DispatchKeySet _disabled_torch_function_impl", _NOBODY),

@@ -158,6 +158,8 @@ def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Te
 
 def _of_number(value: Any, name: str, *others: Any, **keywords: Any) -> Tensor:
     """A number that stands in place of the first tensor, in the dtype that the second operand gives it."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
+        value = value.item()
     other = next((t for t in (*others, *keywords.values()) if isinstance(t, Tensor)), None)
     if other is None or not isinstance(value, (int, float)):
         return check_tensor(value, name)

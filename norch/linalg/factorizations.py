@@ -94,6 +94,8 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Out = None) -> Tensor:
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Out = None) -> CholeskyEx:
     """The pair (L, info) of `cholesky`: where a matrix is not positive-definite, info is the order of the minor.
 
+    There L has the rows before that order, and the row of it up to the diagonal, as methods of trust regions read them.
+
     Shapes, dtypes and errors as for `cholesky`, whose LinAlgError is raised with `check_errors` alone.
 
     >>> norch.linalg.cholesky_ex(norch.tensor([[4.0, 0.0], [0.0, -1.0]])).info
@@ -103,7 +105,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
 
 
 def _cholesky(name: str, A: Tensor, upper: bool, check_errors: bool) -> tuple[Tensor, Tensor]:
-    """L, or L^T, and info. What has no L is taken to be the identity, unless it is an error."""
+    """L, or L^T, and info. What has no L keeps the rows found before it failed, without a gradient."""
     x = check_matrices(name, A, square=True)
     x = x.mT if upper else x
     lower, info = on_host(lib.cholesky_tensor, x)
@@ -112,8 +114,10 @@ def _cholesky(name: str, A: Tensor, upper: bool, check_errors: bool) -> tuple[Te
             raise LinAlgError(f"{name}: Matrix is not positive definite: the leading part of order {int(info.max())}")
         fine = (info == 0).unsqueeze(-1).unsqueeze(-1)
         x = fine._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device))
-        (lower, _) = on_host(lib.cholesky_tensor, x)
-    result = recorded(lower, derivatives.CholeskyBackward, (x,))
+        whole, _ = on_host(lib.cholesky_tensor, x)
+        result = fine._choose(recorded(whole, derivatives.CholeskyBackward, (x,)), lower)
+    else:
+        result = recorded(lower, derivatives.CholeskyBackward, (x,))
     return own(result.mT) if upper else result, info
 
 

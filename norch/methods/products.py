@@ -253,6 +253,7 @@ def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
 
 def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
     """beta * x + alpha * the product of y and z, of the product's shape; NaNs in x do not count if beta is 0."""
+    beta, alpha = _plain(beta, alpha)
     if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
         return _with_sparse(x, y, z, beta, alpha, kind)
     numbers = _numbers(y, beta, alpha)
@@ -264,6 +265,7 @@ def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int
 
 def _add_into(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
     """The same in place."""
+    beta, alpha = _plain(beta, alpha)
     if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
         return x.copy_(_with_sparse(x, y, z, beta, alpha, kind))
     beta_, alpha_ = _numbers(y, beta, alpha)
@@ -288,7 +290,11 @@ def _with_sparse(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int
     return cast("Tensor", added_product(x, y, z, beta, alpha))
 
 
-_PLAIN = (float, int)
+def _plain(beta: Any, alpha: Any) -> tuple[float, float]:
+    """The factors as Python numbers, which scalars of tensors and of NumPy may stand for."""
+    if type(beta) in (int, float) and type(alpha) in (int, float):
+        return beta, alpha
+    return plain_number(beta, "beta"), plain_number(alpha, "alpha")
 
 
 def _numbers(y: Tensor, beta: float, alpha: float) -> Sequence[Handle | None]:
@@ -296,8 +302,7 @@ def _numbers(y: Tensor, beta: float, alpha: float) -> Sequence[Handle | None]:
     if beta == 1 and alpha == 1:
         return None, None
     dtype = y.dtype
-    plain = type(beta) in _PLAIN and type(alpha) in _PLAIN and dtype.is_floating_point
-    if not (plain and -65504 <= beta <= 65504 and -65504 <= alpha <= 65504):  # as 16 bits hold
+    if not (dtype.is_floating_point and -65504 <= beta <= 65504 and -65504 <= alpha <= 65504):  # as 16 bits hold
         beta, alpha = _factors(beta, alpha, dtype)
     return None if beta == 1 else number(beta)._ptr, None if alpha == 1 else number(alpha)._ptr
 
@@ -307,7 +312,6 @@ def _factors(beta: float, alpha: float, kind: dtype) -> tuple[float, float]:
 
     Raises RuntimeError for one beyond the limits of the dtype, of 16 bits those of float32, in which products are made.
     """
-    beta, alpha = plain_number(beta, "beta"), plain_number(alpha, "alpha")
     if kind.is_floating_point:
         limits = float32 if kind.itemsize == 2 else kind
         return fitting(beta, limits, "beta"), fitting(alpha, limits, "alpha")

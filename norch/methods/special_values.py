@@ -91,7 +91,7 @@ class SpecialValueMethods:
     nextafter_ = in_place(nextafter, lambda x, other: None if x.dtype in HALVES else x._nextafter_(other))
 
 
-def _numbers(*replacements: float | None) -> list[float | None]:
+def _numbers(*replacements: object) -> list[float | None]:
     return [None if given is None else plain_number(given, "nan_to_num") for given in replacements]
 
 

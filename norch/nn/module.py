@@ -422,9 +422,17 @@ class Module(Hookable, ModuleState):
         return self._apply(moved)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replace the data of every parameter, of its gradient and of every buffer by what `fn` makes of it."""
+        """Replace the data of every parameter, of its gradient and of every buffer by what `fn` makes of it.
+
+        Modules inside are asked first, by their own `_apply`: one that holds tensors which it has not registered may
+        define one that moves them too.
+        """
+        for module in self.children() if recurse else ():
+            module._apply(fn)
         with no_grad():
-            for tensor in [*self.parameters(recurse), *self.buffers(recurse)]:
+            for tensor in [*self._parameters.values(), *self._buffers.values()]:
+                if tensor is None:
+                    continue
                 tensor.data = fn(tensor.detach())
                 if tensor.grad is not None:
                     tensor.grad = fn(tensor.grad)
@@ -504,6 +512,9 @@ class Module(Hookable, ModuleState):
             text = repr(module) if own else module._nested_repr()
             lines += f"({name}): {text}".split("\n")
         return f"{self.get_name()}(\n" + "".join(f"   {line}\n" for line in lines) + ")"
+
+
+Registry.methods = frozenset(name for name in dir(Module) if callable(getattr(Module, name)))
 
 
 def _join(prefix: str, name: str) -> str:

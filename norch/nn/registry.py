@@ -16,6 +16,7 @@ class Registry(dict[str, Any]):
     """
 
     __slots__ = ("owner",)
+    methods: frozenset[str] = frozenset()  # of Module, which stay what they are: `self.parameters = nn.ParameterList()`
 
     def __init__(self, owner: ref[Any], values: dict[str, Any] | None = None) -> None:
         self.owner = owner  # a weak reference: a module without other owners is freed at once
@@ -24,7 +25,11 @@ class Registry(dict[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)
         structure.version += 1
-        self.owner().__dict__[name] = value
+        own = self.owner().__dict__
+        if name in self.methods:
+            own.pop(name, None)
+        else:
+            own[name] = value
 
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)

@@ -11,7 +11,7 @@ from ..operation import refuse_recording
 from ..tensor import Tensor
 from ..types import shown
 from .groups import Group, check_not_negative, settings_of
-from .line_search import strong_wolfe
+from .line_search import Point, lowest_of_cubic, strong_wolfe
 from .optimizer import Optimizer, Parameters, undone
 
 
@@ -172,3 +172,32 @@ class LBFGS(Optimizer):
             part = direction[offset : offset + parameter.numel()]
             parameter.add_(part.reshape(parameter.shape), alpha=length)  # which rounds once
             offset += parameter.numel()
+
+
+# ---- The search as PyTorch's module has it, where optimizers in other packages import it from -----------------------
+
+
+def _strong_wolfe(
+    obj_func: Callable[[Any, Any, Any], tuple[float, Tensor]],
+    x: Any,
+    t: Any,
+    d: Tensor,
+    f: float,
+    g: Tensor,
+    gtd: Tensor,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[float, Tensor, Any, int]:
+    """The loss and the gradient found, the length of the step to them, and how often `obj_func` was called."""
+
+    def at(length: Any) -> tuple[float, Tensor]:
+        return obj_func(x, length, d)
+
+    length, loss, gradient, tried = strong_wolfe(at, t, d, f, g, gtd, max_ls, c1, c2, tolerance_change)
+    return loss, gradient, length, tried
+
+
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
+    return lowest_of_cubic(Point(x1, f1, g1, g1), Point(x2, f2, g2, g2), bounds)

@@ -303,7 +303,6 @@ def test_versions_compare_as_pytorchs():
     "name, said",
     [
         ("nested", "pad the sequences"),
-        ("masked", "where and masked_fill"),
         ("nothing", "No module named 'norch.nothing'"),
     ],
 )

@@ -35,7 +35,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         raise TypeError(f"pad: expected a sequence of amounts, got {shown(pad)}")
     amounts = sizes_in(pad, "pad")
     if mode == "constant":
-        return padded(input, amounts, 0 if value is None else plain_number(value, "pad"))
+        return padded(input, amounts, 0 if value is None else plain_number(value, "pad: value"))
     code, pairs, added = _plan(mode, tuple(amounts), input.shape)
     if value is not None and value != 0:
         raise ValueError(f"pad: mode {shown(mode)} takes no value, got {value}")

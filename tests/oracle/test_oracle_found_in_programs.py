@@ -1,0 +1,141 @@
+"""What public programs do that norch once did otherwise, as small pieces that run with both libraries."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import norch  # noqa: E402
+
+
+def part(lib, path):
+    return importlib.import_module(f"{lib.__name__}.{path}")
+
+
+def unregistered_tensors_that_follow_their_module(lib):
+    """Detectors and caches of attention hold tensors that only their own `_apply` moves."""
+
+    class Holder(lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = lib.nn.Parameter(lib.ones(2))
+            self.held = lib.ones(2)
+
+        def _apply(self, fn):
+            super()._apply(fn)
+            self.held = fn(self.held)
+            return self
+
+    model = lib.nn.Sequential(lib.nn.Linear(2, 2), lib.nn.Sequential(Holder()))
+    model.double()
+    found = [model[1][0].held, model[1][0].weight]
+    return [tensor.dtype.itemsize for tensor in [*found, *model.share_memory().half().parameters()]]
+
+
+def parameters_named_as_methods(lib):
+    """N-BEATS keeps a list of parameters as `self.parameters`, of which the method still tells."""
+
+    class Blocks(lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parameters = []
+            self.parameters.extend(lib.nn.Linear(2, 1).parameters())
+            self.parameters = lib.nn.ParameterList(self.parameters)
+            self.to = lib.nn.Linear(1, 1)
+
+    model = Blocks().to(lib.float64)
+    return [
+        [list(p.shape) for p in model.parameters()],
+        list(model.state_dict()),
+        [p.dtype.itemsize for p in model.parameters()],
+    ]
+
+
+def scalars_for_numbers(lib):
+    """Updates of quasi-Newton methods take their factors from dot products."""
+    x, v, half = lib.eye(2), lib.tensor([1.0, 2.0]), lib.tensor(0.5)
+    batch = lib.ones(2, 2, 2)
+    found = [
+        *(getattr(lib, name)(x, v, v, alpha=half, beta=-half) for name in ("addr",)),
+        lib.addmm(x, x, x, alpha=half, beta=half),
+        x.clone().addmm_(x, x, alpha=half),
+        lib.addmv(v, x, v, beta=half),
+        v.clone().addmv_(x, v, alpha=half),
+        lib.baddbmm(batch, batch, batch, alpha=half),
+        lib.addbmm(x, batch, batch, beta=np.float32(0.25)),
+        lib.nn.functional.pad(v, (1, 1), value=half),
+        lib.nan_to_num(lib.tensor([float("nan"), float("inf")]), half, posinf=np.float32(3)),
+    ]
+    return [tensor.tolist() for tensor in found]
+
+
+def numbers_of_numpy_first(lib):
+    x, whole = lib.tensor([1.0, 2.0]), lib.tensor([1, 2])
+    names = "add sub mul div true_divide remainder floor_divide pow float_power xlogy multiply".split()
+    found = [getattr(lib, name)(number, x) for name in names for number in (np.float32(0.5), np.int64(3))]
+    found += [getattr(lib, f"bitwise_{name}")(np.int32(3), whole) for name in ("and", "or", "xor", "left_shift")]
+    found += [lib.mul(np.int64(3), whole)]
+    return [(tensor.tolist(), str(tensor.dtype)[6:]) for tensor in found]
+
+
+def windows_of_numpys_integers(lib):
+    F, two = lib.nn.functional, np.int64(2)
+    x = lib.arange(16.0).reshape(1, 4, 4)
+    return [
+        F.max_pool1d(x, two, stride=two).tolist(),
+        F.max_pool2d(x, two, two, two - 1).tolist(),
+        F.avg_pool2d(x, (two, two), stride=two).tolist(),
+    ]
+
+
+def the_rows_before_a_failure(lib):
+    """Trust-region methods look into the factor of a matrix that is not positive-definite."""
+    matrix = lib.tensor([[4.0, 1.0, 2.0], [1.0, 2.0, 0.0], [2.0, 0.0, -3.0]])
+    factor, info = lib.linalg.cholesky_ex(lib.stack([matrix, lib.eye(3)]), upper=True)
+    order = info[0].item()
+    return [info.tolist(), factor[0, : order - 1, :order].tolist(), factor[1].tolist()]
+
+
+def line_searches(lib):
+    """Optimizers derived from LBFGS import its line search."""
+    lbfgs = part(lib, "optim.lbfgs")
+    x, direction = [lib.tensor([2.0, -3.0])], lib.tensor([-1.0, 2.0])
+
+    def at(x, t, d):
+        point = x[0] + t * d
+        return float((point**4).sum()), 4 * point**3
+
+    loss, gradient = at(x, 0, direction)
+    slope = gradient.dot(direction)
+    found = lbfgs._strong_wolfe(at, x, 0.1, direction, loss, gradient, slope)
+    lowest = lbfgs._cubic_interpolate(0.0, 1.0, lib.tensor(-1.0), 2.0, 3.0, lib.tensor(4.0))
+    return [found[0], found[1].tolist(), float(found[2]), found[3], float(lowest)]
+
+
+def names_that_are_imported(lib):
+    vmap = part(lib, "_vmap_internals")._vmap
+    x = lib.tensor([1.0])
+    return [isinstance(x, (lib.nn.Parameter, lib.masked.MaskedTensor)), vmap(lambda x: x * 2)(x).tolist()]
+
+
+PROGRAMS = [unregistered_tensors_that_follow_their_module, parameters_named_as_methods, scalars_for_numbers]
+PROGRAMS += [numbers_of_numpy_first, windows_of_numpys_integers, the_rows_before_a_failure, line_searches]
+PROGRAMS += [names_that_are_imported]
+
+
+def same(found, expected):
+    if isinstance(expected, (list, tuple)):
+        assert type(found) is type(expected) and len(found) == len(expected)
+        for ours, theirs in zip(found, expected):
+            same(ours, theirs)
+    else:
+        assert found == (pytest.approx(expected, rel=1e-5, abs=1e-6) if isinstance(expected, float) else expected)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_a_program_finds_the_same(program):
+    same(program(norch), program(torch))
