@@ -65,6 +65,9 @@ class LinAlgError(RuntimeError):
     __module__ = "norch.linalg"
 
 
+_LinAlgError = LinAlgError  # PyTorch's name here
+
+
 LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
 # How csrc/api/builtins.cpp calls a letter for the type of a result or parameter.

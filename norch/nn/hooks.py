@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.multi_output import ModuleBackward, ModuleOutputs
 from ..given import given, warn
+from ..operation import structure
 from ..tensor import Tensor
 from ..types import shown
 
@@ -46,14 +48,6 @@ class ModuleHooks:
                 del hooks[key]
                 hooks[key] = other
         return handle
-
-    def given(self, kind: str) -> Mapping[int, Callable[..., Any]]:
-        """The hooks of a kind as they were registered, to look at; their handles remove them."""
-        return MappingProxyType({key: getattr(hook, "hook", hook) for key, hook in getattr(self, kind).items()})
-
-    def marked(self, kind: str, mark: str) -> Mapping[int, bool]:
-        """The numbers of the hooks of a kind that were registered `with_kwargs`, or to be called always."""
-        return MappingProxyType({key: True for key, hook in getattr(self, kind).items() if getattr(hook, mark)})
 
     def all(self, kind: str) -> list[tuple[int, Callable[..., Any]]]:
         """The hooks of a kind that a call meets: those of all modules, then the module's own."""
@@ -145,9 +139,62 @@ _NO_HOOKS = ModuleHooks()
 EVERY = ModuleHooks()  # the hooks of all modules, which run before a module's own
 
 
-def _registered(method: str, *arguments: str) -> property:
-    """An attribute that shows hooks of a module."""
-    return property(lambda self: getattr(vars(self).get("_hooks") or _NO_HOOKS, method)(*arguments))
+class _Registered(MutableMapping[int, Callable[..., Any]]):
+    """The hooks of a kind as they were registered: programs look at them, and clear them."""
+
+    def __init__(self, module: Hookable, kind: str) -> None:
+        self._module, self._kind = module, kind
+
+    @property
+    def _hooks(self) -> Hooks:
+        return getattr(vars(self._module).get("_hooks") or _NO_HOOKS, self._kind)
+
+    def __getitem__(self, key: int) -> Callable[..., Any]:
+        hook = self._hooks[key]
+        return getattr(hook, "hook", hook)
+
+    def __setitem__(self, key: int, hook: Callable[..., Any]) -> None:
+        if "_hooks" not in vars(self._module):
+            self._module._hooks = ModuleHooks()
+        structure.version += 1
+        self._hooks[key] = _FORMS.get(self._kind, lambda hook: hook)(hook)
+
+    def __delitem__(self, key: int) -> None:
+        structure.version += 1
+        del self._hooks[key]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(list(self._hooks))
+
+    def __len__(self) -> int:
+        return len(self._hooks)
+
+    def copy(self) -> OrderedDict[int, Callable[..., Any]]:
+        return OrderedDict(self)
+
+    def __repr__(self) -> str:
+        return repr(self.copy())
+
+
+def _registered(kind: str) -> property:
+    """The attribute of a module that is its hooks of a kind; what is put there replaces them."""
+
+    def put(module: Hookable, hooks: Mapping[int, Callable[..., Any]]) -> None:
+        registered, hooks = _Registered(module, kind), dict(hooks)
+        registered.clear()
+        registered.update(hooks)
+
+    return property(lambda module: _Registered(module, kind), put)
+
+
+def _marked(kind: str, mark: str) -> property:
+    """An attribute of a module: the numbers of its hooks of a kind that were registered with a mark."""
+
+    def get(module: Hookable) -> Mapping[int, bool]:
+        hooks = getattr(vars(module).get("_hooks") or _NO_HOOKS, kind)
+        return MappingProxyType({key: True for key, hook in hooks.items() if getattr(hook, mark)})
+
+    return property(get)
 
 
 class Hookable:
@@ -201,11 +248,11 @@ class Hookable:
         self._hooks = hooks
         return hooks.add(kind, hook, prepend)
 
-    _forward_pre_hooks, _forward_hooks = _registered("given", "before"), _registered("given", "after")
-    _backward_hooks, _backward_pre_hooks = _registered("given", "backward"), _registered("given", "before_backward")
-    _forward_pre_hooks_with_kwargs = _registered("marked", "before", "with_kwargs")
-    _forward_hooks_with_kwargs = _registered("marked", "after", "with_kwargs")
-    _forward_hooks_always_called = _registered("marked", "after", "always_call")
+    _forward_pre_hooks, _forward_hooks = _registered("before"), _registered("after")
+    _backward_hooks, _backward_pre_hooks = _registered("backward"), _registered("before_backward")
+    _forward_pre_hooks_with_kwargs = _marked("before", "with_kwargs")
+    _forward_hooks_with_kwargs = _marked("after", "with_kwargs")
+    _forward_hooks_always_called = _marked("after", "always_call")
 
 
 # ---- Hooks of all modules ---------------------------------------------------------------------------------------
@@ -351,6 +398,12 @@ class PostHook(_Hook):
 
     def __call__(self, module: object, inputs: object, kwargs: object, result: object) -> object:
         return self.hook(module, inputs, kwargs, result) if self.with_kwargs else self.hook(module, inputs, result)
+
+
+_FORMS: dict[str, Callable[[Any], _Hook]] = {
+    "before": lambda hook: PreHook(hook, False),
+    "after": lambda hook: PostHook(hook, False, False),
+}
 
 
 def _listed(result: Any) -> list[Any]:

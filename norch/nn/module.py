@@ -92,11 +92,11 @@ class Module(Hookable, ModuleState):
         _parameters: dict[str, Any]  # Parameters, or None
         _modules: dict[str, Any]  # Modules, or None
         _buffers: dict[str, Tensor | None]
-        _transient_buffers: set[str]  # those that state_dict leaves out
+        _non_persistent_buffers_set: set[str]  # those that state_dict leaves out
         training: bool
     else:  # (a __getattr__ that says the same would slow down every attribute of every module)
         _parameters, _modules, _buffers = map(_registry, ("_parameters", "_modules", "_buffers"))
-        _transient_buffers = training = _MadeByInit()
+        _non_persistent_buffers_set = training = _MadeByInit()
 
     _shown: tuple[str, ...] = ()  # the settings that the repr of a layer names
 
@@ -119,7 +119,7 @@ class Module(Hookable, ModuleState):
                 object.__setattr__(self, name, {})
             else:
                 own[name] = Registry(ref(self))
-        own["_transient_buffers"] = set()
+        own["_non_persistent_buffers_set"] = set()
         self.training = True
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -173,7 +173,7 @@ class Module(Hookable, ModuleState):
 
     def _forget(self, name: str) -> bool:
         """Take a name out of the registries; whether one had it."""
-        self._transient_buffers.discard(name)
+        self._non_persistent_buffers_set.discard(name)
         found = [registry for registry in (self._parameters, self._modules, self._buffers) if name in registry]
         for registry in found:
             del registry[name]
@@ -227,9 +227,9 @@ class Module(Hookable, ModuleState):
         """
         self._add("_buffers", name, tensor, Tensor)
         if persistent:
-            self._transient_buffers.discard(name)
+            self._non_persistent_buffers_set.discard(name)
         else:
-            self._transient_buffers.add(name)
+            self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a child module by name."""

@@ -49,6 +49,17 @@ class _Problems(list[str]):
             at_once(assigning([own for own, _ in dense], values))
 
 
+def _of_kind(module: ModuleState, kind: str) -> Hooks:
+    """The hooks of a kind, which programs look at and clear."""
+    if module._state_hooks is None:
+        module._state_hooks = {}
+    return module._state_hooks.setdefault(kind, Hooks())
+
+
+def _registered(kind: str) -> property:
+    return property(lambda module: _of_kind(module, kind))
+
+
 class ModuleState:
     """The part of Module that saves and loads. A class with a state of its own overrides `_save_to_state_dict` and
     `_load_from_state_dict`, as in PyTorch, or `get_extra_state` and `set_extra_state`."""
@@ -57,7 +68,7 @@ class ModuleState:
         _parameters: dict[str, Any]
         _modules: dict[str, Any]
         _buffers: dict[str, Tensor | None]
-        _transient_buffers: set[str]
+        _non_persistent_buffers_set: set[str]
 
         def get_name(self) -> str: ...
 
@@ -94,7 +105,7 @@ class ModuleState:
 
     def _own_state(self) -> dict[str, Tensor]:
         """What is saved of this module alone: its parameters, then its persistent buffers."""
-        kept = {name: buffer for name, buffer in self._buffers.items() if name not in self._transient_buffers}
+        kept = {name: buffer for name, buffer in self._buffers.items() if name not in self._non_persistent_buffers_set}
         return {name: tensor for name, tensor in {**self._parameters, **kept}.items() if tensor is not None}
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
@@ -250,9 +261,10 @@ class ModuleState:
         return self._add_state_hook("after_load", hook)
 
     def _add_state_hook(self, kind: str, hook: Callable[..., object]) -> HookHandle:
-        if self._state_hooks is None:
-            self._state_hooks = {}
-        return HookHandle(self._state_hooks.setdefault(kind, Hooks()), hook)
+        return HookHandle(_of_kind(self, kind), hook)
+
+    _state_dict_pre_hooks, _state_dict_hooks = _registered("before_state"), _registered("after_state")
+    _load_state_dict_pre_hooks, _load_state_dict_post_hooks = _registered("before_load"), _registered("after_load")
 
     def _hooks_of(self, kind: str) -> list[Callable[..., Any]]:
         return list((self._state_hooks or {}).get(kind, {}).values())

@@ -33,7 +33,7 @@ Way = Union[str, int, None]  # to an object: a name, the id of the object that h
 Found = tuple[Way, Any]
 
 _MOST = 100_000  # objects that are looked at
-_REGISTRIES = {"_parameters", "_modules", "_buffers", "_hooks", "_transient_buffers"}
+_REGISTRIES = {"_parameters", "_modules", "_buffers", "_hooks", "_non_persistent_buffers_set"}
 _OF_OPTIMIZERS = "state", "param_groups", "defaults", "step", "zero_grad", "_renewed", "_before", "_after"
 OF_TENSORS = frozenset(vars(Parameter(ones(1)))) | {"_untracked"}  # (a view that was made under no_grad)
 _OF_OBJECTS = {"__init__", "__new__", "__post_init__", "__del__", "__repr__", "__str__"}  # no part of a computation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -116,15 +117,97 @@ def line_searches(lib):
     return [found[0], found[1].tolist(), float(found[2]), found[3], float(lowest)]
 
 
+def hooks_that_are_taken_away(lib):
+    """Programs clear a module's dicts of hooks, replace them, and put them back."""
+    calls: list[str] = []
+    layer = lib.nn.Linear(2, 2)
+
+    def register():
+        layer.register_forward_pre_hook(lambda *_: calls.append("before"))
+        layer.register_full_backward_pre_hook(lambda *_: calls.append("before backward"))
+        layer.register_full_backward_hook(lambda *_: calls.append("backward"))
+        return layer.register_forward_hook(lambda *_: calls.append("after"))
+
+    def run():
+        layer(lib.ones(1, 2, requires_grad=True)).sum().backward()
+        found, calls[:] = list(calls), []
+        return found
+
+    handle = register()
+    found = [run(), len(layer._forward_hooks), bool(layer._backward_hooks)]
+    backward = layer._backward_hooks.copy()
+    layer._backward_hooks.clear()
+    found.append(run())
+    layer._backward_hooks.update(backward)
+    layer._forward_hooks = OrderedDict()
+    found.append(run())
+    handle.remove()
+    del layer._forward_pre_hooks[next(iter(layer._forward_pre_hooks))]
+    layer._backward_pre_hooks.popitem()
+    layer._forward_hooks[1000] = lambda module, given, result: calls.append("put")
+    found.append(run())
+    fresh = lib.nn.Linear(2, 2)
+    fresh._forward_pre_hooks[1000] = lambda module, given: (given[0] * 0,)
+    found.append((fresh(lib.ones(2)) == fresh.bias).all().item())
+    layer._register_state_dict_hook(lambda *_: calls.append("state"))
+    layer.state_dict()
+    layer._state_dict_hooks.clear()
+    layer.state_dict()
+    return [*found, calls, len(layer._load_state_dict_pre_hooks)]
+
+
+def buffers_that_stop_persisting(lib):
+    """Models of older versions get an empty set of them; others change it."""
+    norm = lib.nn.BatchNorm1d(2)
+    norm._non_persistent_buffers_set.add("running_mean")
+    found = [list(norm.state_dict())]
+    norm._non_persistent_buffers_set = set()
+    return [*found, list(norm.state_dict())]
+
+
+def loaders_without_an_end(lib):
+    """timm's loader keeps its workers by a sampler that never ends."""
+
+    class Repeated:
+        def __init__(self, sampler):
+            self.sampler = sampler
+
+        def __iter__(self):
+            while True:
+                yield from iter(self.sampler)
+
+    class Loader(lib.utils.data.DataLoader):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self._DataLoader__initialized = False
+            self.batch_sampler = Repeated(self.batch_sampler)
+            self._DataLoader__initialized = True
+            self.iterator = super().__iter__()
+
+        def __len__(self):
+            return len(self.batch_sampler.sampler)
+
+        def __iter__(self):
+            for _ in range(len(self)):
+                yield next(self.iterator)
+
+    loader = Loader(list(range(5)), batch_size=2)
+    with pytest.raises(ValueError):
+        loader.batch_sampler = None
+    return [[batch.tolist() for batch in loader] for _ in range(2)]
+
+
 def names_that_are_imported(lib):
     vmap = part(lib, "_vmap_internals")._vmap
     x = lib.tensor([1.0])
+    with pytest.raises(part(lib, "_C")._LinAlgError):
+        lib.linalg.inv(lib.zeros(2, 2))
     return [isinstance(x, (lib.nn.Parameter, lib.masked.MaskedTensor)), vmap(lambda x: x * 2)(x).tolist()]
 
 
 PROGRAMS = [unregistered_tensors_that_follow_their_module, parameters_named_as_methods, scalars_for_numbers]
 PROGRAMS += [numbers_of_numpy_first, windows_of_numpys_integers, the_rows_before_a_failure, line_searches]
-PROGRAMS += [names_that_are_imported]
+PROGRAMS += [hooks_that_are_taken_away, buffers_that_stop_persisting, loaders_without_an_end, names_that_are_imported]
 
 
 def same(found, expected):

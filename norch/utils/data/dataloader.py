@@ -100,9 +100,12 @@ class DataLoader:
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn: Collate = collate_fn or (default_collate if self._batched else default_convert)
         self._kept: _WorkerIterator | None = None  # the iterator whose workers persist
+        self.__initialized = True
+
+    __initialized = False  # loaders that go round and round set it while they wrap the sampler, as in PyTorch
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in _FIXED and "_kept" in vars(self):
+        if name in _FIXED and self.__initialized:
             raise ValueError(f"DataLoader: {name} is decided when it is made, expected a new DataLoader")
         super().__setattr__(name, value)
 
