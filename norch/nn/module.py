@@ -514,7 +514,8 @@ class Module(Hookable, ModuleState):
         return f"{self.get_name()}(\n" + "".join(f"   {line}\n" for line in lines) + ")"
 
 
-Registry.methods = frozenset(name for name in dir(Module) if callable(getattr(Module, name)))
+# (`gradients` is a method of norch's alone, whose name a model may have for a module)
+Registry.methods = frozenset(name for name in dir(Module) if callable(getattr(Module, name))) - {"gradients"}
 
 
 def _join(prefix: str, name: str) -> str:

@@ -47,12 +47,14 @@ def parameters_named_as_methods(lib):
             self.parameters.extend(lib.nn.Linear(2, 1).parameters())
             self.parameters = lib.nn.ParameterList(self.parameters)
             self.to = lib.nn.Linear(1, 1)
+            self.gradients = lib.nn.Linear(2, 2)
 
     model = Blocks().to(lib.float64)
     return [
         [list(p.shape) for p in model.parameters()],
         list(model.state_dict()),
         [p.dtype.itemsize for p in model.parameters()],
+        list(model.gradients.weight.shape),
     ]
 
 
