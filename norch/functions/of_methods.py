@@ -87,6 +87,8 @@ prelu hardshrink threshold
 """.split()
 )
 
+_FACTOR_FIRST = {"addmm", "addmv", "addr", "baddbmm", "addbmm"}
+
 __all__ = _ROWS + _NAMES + _IN_PLACE
 
 
@@ -148,6 +150,8 @@ def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Te
         return cast(Tensor, out)
     if isinstance(input, SparseTensor):
         return getattr(input, name)(*args, **kwargs)
+    if name in _FACTOR_FIRST and args and isinstance(args[0], Tensor) and not isinstance(input, Tensor):
+        input, args = args[0], (input, *args[1:])  # an older order, (beta, x, alpha, y, z)
     if name == "pow" and isinstance(input, (int, float)) and args and isinstance(args[0], Tensor):
         return into(out, input ** args[0], name)  # C computes powers of some numbers faster
     if not isinstance(input, Tensor):

@@ -659,7 +659,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Out=None) -> Tensor:
     """The products [b, m, n] of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts."""
 def outer(input: Tensor, vec2: Tensor, *, out: Out=None) -> Tensor:
     """The matrix [m, n] of the products of each element of a vector [m] with each of another [n]."""
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
+def addmm(input: Tensor, mat1: Operand, mat2: Operand, *legacy: Operand, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
     """beta * x + alpha * (mat1 @ mat2): [m, n] for matrices [m, k] and [k, n] of one dtype."""
 def reshape(input: Tensor, *sizes: Sizes, shape: Sizes | None=None) -> Tensor:
     """The same elements in another shape; one size may be -1, and the dtype stays."""
@@ -790,13 +790,13 @@ def kron(input: Tensor, other: Tensor, *, out: Out=None) -> Tensor:
     """Kronecker's product: each element of x times the whole of `other`, in place of it."""
 def cross(input: Tensor, other: Tensor, dim: int | None=None, *, out: Out=None) -> Tensor:
     """The cross product of the vectors of 3 elements along `dim`, without which the first of size 3 is it."""
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
+def addmv(input: Tensor, mat: Operand, vec: Operand, *legacy: Operand, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
     """beta * x + alpha * (mat @ vec): [m] for a matrix [m, k] and a vector [k]. Otherwise as `addmm`."""
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
+def addr(input: Tensor, vec1: Operand, vec2: Operand, *legacy: Operand, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
     """beta * x + alpha * the outer product of two vectors: [m, n] for [m] and [n]. Otherwise as `addmm`."""
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
+def baddbmm(input: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
     """beta * x + alpha * the products of two batches of matrices: [b, m, n]. Otherwise as `addmm`."""
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
+def addbmm(input: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float=1, alpha: float=1, out: Out=None) -> Tensor:
     """beta * x + alpha * the sum of the products of two batches of matrices: [m, n]. Otherwise as `addmm`."""
 def unsafe_split(input: Tensor, split_size: Sizes | None=None, dim: int=0, *, split_size_or_sections: Sizes | None=None) -> tuple[Tensor, ...]:
     """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list."""
@@ -948,7 +948,7 @@ def acos_(input: Tensor) -> Tensor:
     """The angle, in radians, whose cosine is x."""
 def acosh_(input: Tensor) -> Tensor:
     """The number at least 0 whose hyperbolic cosine is x."""
-def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float=1, alpha: float=1) -> Tensor:
+def addmv_(input: Tensor, mat: Operand, vec: Operand, *legacy: Operand, beta: float=1, alpha: float=1) -> Tensor:
     """In place: beta * x + alpha * (mat @ vec), as `addmv`; shape and dtype stay."""
 def arccos_(input: Tensor) -> Tensor:
     """The angle, in radians, whose cosine is x."""

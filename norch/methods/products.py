@@ -15,7 +15,7 @@ from ..autograd.in_place import write
 from ..functions.promotion import fitting
 from ..operation import check_tensor, mode, record, recorded, wrap
 from ..sparse.coo import SparseTensor, added_product, with_dims
-from ..types import bool_, dtype, float32
+from ..types import Operand, bool_, dtype, float32
 
 if TYPE_CHECKING:
     from ..forward_declarations import Node, Tensor
@@ -138,43 +138,58 @@ class ProductMethods:
 
     # ---- beta * x + alpha * a product
 
-    def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addmm(
+        self: Tensor, mat1: Operand, mat2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
+    ) -> Tensor:
         """beta * x + alpha * (mat1 @ mat2): [m, n] for matrices [m, k] and [k, n] of one dtype.
 
-        x broadcasts, and is left out if beta is 0. Raises ShapeError if shapes do not fit, RuntimeError for two dtypes.
+        x broadcasts, and is left out if beta is 0. (`addmm(beta, alpha, mat1, mat2)` is an older order of the same.)
+        Raises ShapeError if shapes do not fit, RuntimeError for two dtypes.
 
         >>> norch.ones(2).addmm(norch.eye(2), norch.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor([[2., 3.],
                 [4., 5.]])
         """
+        if legacy:
+            mat1, mat2, beta, alpha = _ordered(mat1, mat2, *legacy, alpha=alpha)
         return _added(self, mat1, mat2, beta, alpha, MM)
 
-    def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addmv(self: Tensor, mat: Operand, vec: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * (mat @ vec): [m] for a matrix [m, k] and a vector [k]. Otherwise as `addmm`.
 
         >>> norch.ones(2).addmv(norch.eye(2), norch.tensor([1.0, 2.0]))
         tensor([2., 3.])
         """
+        if legacy:
+            mat, vec, beta, alpha = _ordered(mat, vec, *legacy, alpha=alpha)
         return _added(self, mat, vec, beta, alpha, MV)
 
-    def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addr(self: Tensor, vec1: Operand, vec2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * the outer product of two vectors: [m, n] for [m] and [n]. Otherwise as `addmm`.
 
         >>> norch.ones(2).addr(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 10.0]))
         tensor([[ 2., 11.],
                 [ 3., 21.]])
         """
+        if legacy:
+            vec1, vec2, beta, alpha = _ordered(vec1, vec2, *legacy, alpha=alpha)
         return _added(self, vec1, vec2, beta, alpha, OUTER)
 
-    def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def baddbmm(
+        self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
+    ) -> Tensor:
         """beta * x + alpha * the products of two batches of matrices: [b, m, n]. Otherwise as `addmm`.
 
         >>> norch.zeros(1).baddbmm(norch.ones(5, 2, 3), norch.ones(5, 3, 4)).shape
         norch.Size([5, 2, 4])
         """
+        if legacy:
+            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
         return _added(self, batch1, batch2, beta, alpha, BMM)
 
-    def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addbmm(
+        self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
+    ) -> Tensor:
         """beta * x + alpha * the sum of the products of two batches of matrices: [m, n]. Otherwise as `addmm`.
 
         Raises ShapeError for an x of more than two dimensions.
@@ -183,46 +198,66 @@ class ProductMethods:
         tensor([[15., 15., 15., 15.],
                 [15., 15., 15., 15.]])
         """
+        if legacy:
+            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
         return _added(self, batch1, batch2, beta, alpha, SUMMED)
 
-    def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addmm_(
+        self: Tensor, mat1: Operand, mat2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
+    ) -> Tensor:
         """In place: beta * x + alpha * (mat1 @ mat2), as `addmm`; shape and dtype stay.
 
         >>> norch.ones(1, 2).addmm_(norch.tensor([[1.0]]), norch.tensor([[1.0, 2.0]]))
         tensor([[2., 3.]])
         """
+        if legacy:
+            mat1, mat2, beta, alpha = _ordered(mat1, mat2, *legacy, alpha=alpha)
         return _add_into(self, mat1, mat2, beta, alpha, MM)
 
-    def addmv_(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addmv_(self: Tensor, mat: Operand, vec: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * (mat @ vec), as `addmv`; shape and dtype stay.
 
         >>> norch.ones(1).addmv_(norch.tensor([[1.0, 2.0]]), norch.tensor([1.0, 2.0]))
         tensor([6.])
         """
+        if legacy:
+            mat, vec, beta, alpha = _ordered(mat, vec, *legacy, alpha=alpha)
         return _add_into(self, mat, vec, beta, alpha, MV)
 
-    def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addr_(
+        self: Tensor, vec1: Operand, vec2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
+    ) -> Tensor:
         """In place: beta * x + alpha * the outer product of two vectors, as `addr`; shape and dtype stay.
 
         >>> norch.ones(1, 2).addr_(norch.tensor([2.0]), norch.tensor([1.0, 10.0]))
         tensor([[ 3., 21.]])
         """
+        if legacy:
+            vec1, vec2, beta, alpha = _ordered(vec1, vec2, *legacy, alpha=alpha)
         return _add_into(self, vec1, vec2, beta, alpha, OUTER)
 
-    def baddbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def baddbmm_(
+        self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
+    ) -> Tensor:
         """In place: beta * x + alpha * the products of two batches, as `baddbmm`; shape and dtype stay.
 
         >>> norch.ones(1, 1, 1).baddbmm_(norch.ones(1, 1, 3), norch.ones(1, 3, 1))
         tensor([[[4.]]])
         """
+        if legacy:
+            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
         return _add_into(self, batch1, batch2, beta, alpha, BMM)
 
-    def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    def addbmm_(
+        self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
+    ) -> Tensor:
         """In place: beta * x + alpha * the sum of the products of two batches, as `addbmm`; shape and dtype stay.
 
         >>> norch.ones(1, 1).addbmm_(norch.ones(2, 1, 3), norch.ones(2, 3, 1))
         tensor([[7.]])
         """
+        if legacy:
+            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
         return _add_into(self, batch1, batch2, beta, alpha, SUMMED)
 
 
@@ -233,6 +268,8 @@ def _rows(x: Tensor) -> int:
         count *= size
     return count
 
+
+_NUMBERS = int, float  # others stand for them, such as scalars of tensors
 
 # In the order of PRODUCTS in csrc/api/matmul.cpp, with the names of what they are added to
 DOT, MV, MM, BMM, OUTER, SUMMED = range(6)
@@ -251,9 +288,19 @@ def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
     return result
 
 
-def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
+def _ordered(*given: Any, alpha: float) -> tuple[Any, Any, float, float]:
+    """The operands of a product and the factors, from the older orders (beta, y, z) and (beta, alpha, y, z)."""
+    if len(given) > 4:
+        raise TypeError(f"expected two factors and two tensors at most, got {len(given)} arguments")
+    *factors, y, z = given
+    beta, alpha = (*factors, alpha)[:2]
+    return y, z, beta, alpha
+
+
+def _added(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int) -> Tensor:
     """beta * x + alpha * the product of y and z, of the product's shape; NaNs in x do not count if beta is 0."""
-    beta, alpha = _plain(beta, alpha)
+    if type(beta) not in _NUMBERS or type(alpha) not in _NUMBERS:
+        beta, alpha = plain_number(beta, "beta"), plain_number(alpha, "alpha")
     if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
         return _with_sparse(x, y, z, beta, alpha, kind)
     numbers = _numbers(y, beta, alpha)
@@ -263,9 +310,10 @@ def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int
     return result
 
 
-def _add_into(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
+def _add_into(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int) -> Tensor:
     """The same in place."""
-    beta, alpha = _plain(beta, alpha)
+    if type(beta) not in _NUMBERS or type(alpha) not in _NUMBERS:
+        beta, alpha = plain_number(beta, "beta"), plain_number(alpha, "alpha")
     if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
         return x.copy_(_with_sparse(x, y, z, beta, alpha, kind))
     beta_, alpha_ = _numbers(y, beta, alpha)
@@ -288,13 +336,6 @@ def _with_sparse(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int
     if kind != MM or not any(isinstance(matrix, SparseTensor) for matrix in (y, z)):
         check_tensor(y, _NAMES[1][kind]), check_tensor(z, _NAMES[1][kind])
     return cast("Tensor", added_product(x, y, z, beta, alpha))
-
-
-def _plain(beta: Any, alpha: Any) -> tuple[float, float]:
-    """The factors as Python numbers, which scalars of tensors and of NumPy may stand for."""
-    if type(beta) in (int, float) and type(alpha) in (int, float):
-        return beta, alpha
-    return plain_number(beta, "beta"), plain_number(alpha, "alpha")
 
 
 def _numbers(y: Tensor, beta: float, alpha: float) -> Sequence[Handle | None]:

@@ -76,6 +76,20 @@ def scalars_for_numbers(lib):
     return [tensor.tolist() for tensor in found]
 
 
+def older_orders_of_products(lib):
+    """Distances of triplet losses are written `dist.addmm_(1, -2, x, y.t())`."""
+    x, v = lib.arange(4.0).reshape(2, 2), lib.tensor([1.0, 2.0])
+    batch = lib.arange(8.0).reshape(2, 2, 2)
+    rows = [("addmm", x, x, x), ("addmv", v, x, v), ("addr", x, v, v), ("baddbmm", batch, batch, batch)]
+    found = []
+    for name, of, y, z in [*rows, ("addbmm", x, batch, batch)]:
+        function = getattr(lib, name)
+        for method in (getattr(of, name), lambda *args, name=name, of=of: getattr(of.clone(), name + "_")(*args)):
+            found += [method(2, -3, y, z), method(0.5, y, z)]
+        found += [function(2, of, -3, y, z), function(0.5, of, y, z)]
+    return [tensor.tolist() for tensor in found]
+
+
 def numbers_of_numpy_first(lib):
     x, whole = lib.tensor([1.0, 2.0]), lib.tensor([1, 2])
     names = "add sub mul div true_divide remainder floor_divide pow float_power xlogy multiply".split()
@@ -208,7 +222,13 @@ def names_that_are_imported(lib):
 
 
 PROGRAMS = [unregistered_tensors_that_follow_their_module, parameters_named_as_methods, scalars_for_numbers]
-PROGRAMS += [numbers_of_numpy_first, windows_of_numpys_integers, the_rows_before_a_failure, line_searches]
+PROGRAMS += [
+    older_orders_of_products,
+    numbers_of_numpy_first,
+    windows_of_numpys_integers,
+    the_rows_before_a_failure,
+    line_searches,
+]
 PROGRAMS += [hooks_that_are_taken_away, buffers_that_stop_persisting, loaders_without_an_end, names_that_are_imported]
 
 
@@ -221,6 +241,7 @@ def same(found, expected):
         assert found == (pytest.approx(expected, rel=1e-5, abs=1e-6) if isinstance(expected, float) else expected)
 
 
+@pytest.mark.filterwarnings("ignore:(?s).*This overload of")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_program_finds_the_same(program):
     same(program(norch), program(torch))
