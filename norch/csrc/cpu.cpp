@@ -272,9 +272,34 @@ BOUNDED_OPS(BOUNDED_CPU)
 
 namespace {
 
+// Two tensors as rows, along what lies closest in the second.
+Layout<2> rows_of(const Tensor& x, const Tensor& out) {
+    Layout<2> layout = collapse<2>({&x, &out});
+    const int last = layout.ndim - 1;
+    for (int d = 0; d < last; d++)
+        if (llabs(layout.strides[1][d]) < llabs(layout.strides[1][last])) swap_dims(layout, d, last);
+    return layout;
+}
+
+// Few elements, one after the other.
+template <class T>
+void assign_few(const Layout<2>& layout, const T* x, T* out) {
+    const int last = layout.ndim - 1;
+    const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
+    Odometer<2> at(layout, last);
+    do {
+        const T *from = x + at.offset[0], value = *from;
+        T* to = out + at.offset[1];
+        if (step == 0 && out_step == 1)
+            for (int64_t j = 0; j < n; j++) to[j] = value;
+        else
+            for (int64_t j = 0; j < n; j++) to[j * out_step] = from[j * step];
+    } while (at.next());
+}
+
 // A single long row, read backwards or every other element.
 template <class T>
-bool assign_row(const T* x, T* out, int64_t n, int64_t step) {
+void assign_long_row(const T* x, T* out, int64_t n, int64_t step) {
     const auto copy = [=](auto step) {
         parallel_for(n, SMALL_WORK, [=](int64_t begin, int64_t end) {
             for (int64_t start = begin; start < end; start += PIECE) {
@@ -285,57 +310,25 @@ bool assign_row(const T* x, T* out, int64_t n, int64_t step) {
             }
         });
     };
-    if (step == 2) copy(std::integral_constant<int64_t, 2>());
-    if (step == -1) copy(std::integral_constant<int64_t, -1>());
-    return step != 1;
+    if (step == 2) return copy(std::integral_constant<int64_t, 2>());
+    copy(std::integral_constant<int64_t, -1>());
 }
 
-// Copies few elements, or short rows that need no tile in between: of contiguous elements, or read backwards or every
-// other one, or with the same step as they are written; false for others.
+// Rows that are written side by side, or at the step at which they are read.
 template <class T>
-bool assign_rows(const Tensor& x, Tensor& out) {
-    enum { FEW = 1024 };  // elements, for which tiles take longer
-    Layout<2> layout = collapse<2>({&x, &out});
-    const int last = layout.ndim - 1;
-    for (int d = 0; d < last; d++)
-        if (llabs(layout.strides[1][d]) < llabs(layout.strides[1][last])) swap_dims(layout, d, last);
+void assign_short_rows(const Layout<2>& layout, const T* x, T* out) {
+    const int last = layout.ndim - 1, before = last > 0 ? last - 1 : 0;
     const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
-    const bool plain = out_step == 1 && (step == 1 || step == 2 || step == -1);
-    if (layout.size > 0 && layout.size <= (n < SHORT_ROW ? 8 * FEW : FEW)) {
-        Odometer<2> at(layout, last);
-        do {
-            const T* from = data_as<const T>(x) + at.offset[0];
-            T* to = data_as<T>(out) + at.offset[1];
-            const T value = *from;
-            if (step == 0 && out_step == 1)
-                for (int64_t j = 0; j < n; j++) to[j] = value;
-            else
-                for (int64_t j = 0; j < n; j++) to[j * out_step] = from[j * step];
-        } while (at.next());
-        return true;
-    }
-    if (last == 0 && step == out_step && step > 1) {  // each element is a row
-        parallel_for(n, SMALL_WORK, [&](int64_t begin, int64_t end) {
-            copy_rows(data_as<const T>(x) + begin * step, step, data_as<T>(out) + begin * step, step, end - begin, 1);
-        });
-        return true;
-    }
-    const bool aside = step == 1 && out_step == 1;
-    if (layout.size == 0 || (n < SHORT_ROW && !aside) || layout.size * int64_t(sizeof(T)) > LARGE ||
-        !(plain || (step == out_step && step != 0)))
-        return false;
-    if (last == 0 && plain && n > PIECE) return assign_row(data_as<const T>(x), data_as<T>(out), n, step);
-    const int64_t height = last > 0 ? layout.shape[last - 1] : 1;  // rows that one step separates
-    const int64_t down = last > 0 ? layout.strides[0][last - 1] : 0,
-                  out_down = last > 0 ? layout.strides[1][last - 1] : 0;
+    const int64_t height = last > 0 ? layout.shape[before] : 1;  // rows that one step separates
+    const int64_t down = last > 0 ? layout.strides[0][before] : 0, out_down = last > 0 ? layout.strides[1][before] : 0;
     parallel_for(layout.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
-        Odometer<2> at(layout, last > 0 ? last - 1 : 0);
+        Odometer<2> at(layout, before);
         at.seek(begin / height);
         for (int64_t row = begin % height, count; begin < end; begin += count, row = 0, at.next()) {
             count = smaller(end - begin, height - row);
-            const T* from = data_as<const T>(x) + at.offset[0] + row * down;
-            T* to = data_as<T>(out) + at.offset[1] + row * out_down;
-            if (aside) {
+            const T* from = x + at.offset[0] + row * down;
+            T* to = out + at.offset[1] + row * out_down;
+            if (step == 1 && out_step == 1) {
                 copy_rows(from, down, to, out_down, count, n);
                 continue;
             }
@@ -347,7 +340,32 @@ bool assign_rows(const Tensor& x, Tensor& out) {
             }
         }
     });
-    return true;
+}
+
+// Copies what needs no tile in between: few elements, and rows in the cache that are read side by side, backwards or
+// every other element, or at the step at which they are written. False for others.
+template <class T>
+bool assign_rows(const Tensor& x, Tensor& out) {
+    enum { FEW = 1024 };  // elements, for which tiles take longer
+    const Layout<2> layout = rows_of(x, out);
+    const int last = layout.ndim - 1;
+    const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
+    const T* from = data_as<const T>(x);
+    T* to = data_as<T>(out);
+    if (layout.size == 0) return true;
+    if (layout.size <= (n < SHORT_ROW ? 8 * FEW : FEW)) return assign_few(layout, from, to), true;
+    if (last == 0 && step == out_step && step > 1) {  // each element is a row
+        parallel_for(n, SMALL_WORK, [=](int64_t begin, int64_t end) {
+            copy_rows(from + begin * step, step, to + begin * step, step, end - begin, 1);
+        });
+        return true;
+    }
+    const bool aside = step == 1 && out_step == 1, stepwise = step == out_step && step != 0;
+    const bool skips = out_step == 1 && (step == 2 || step == -1), is_long = last == 0 && n > PIECE;
+    const bool fits = aside ? !is_long : n >= SHORT_ROW && (skips || stepwise);
+    if (!fits || layout.size * int64_t(sizeof(T)) > LARGE) return false;
+    if (skips && is_long) return assign_long_row(from, to, n, step), true;
+    return assign_short_rows(layout, from, to), true;
 }
 
 }  // namespace
