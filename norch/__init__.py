@@ -53,6 +53,7 @@ from .functions.questions import _assert_async as _assert_async
 from .functions.questions import _check as _check
 from .functions.random import *  # noqa: F403
 from .functions.random_counts import *  # noqa: F403
+from .functions.ranges import *  # noqa: F403
 from .functions.searching import *  # noqa: F403
 from .functions.serialization import *  # noqa: F403
 from .functions.statistics import *  # noqa: F403
@@ -160,6 +161,7 @@ for _room in [
     functions.questions,
     functions.random,
     functions.random_counts,
+    functions.ranges,
     functions.searching,
     functions.serialization,
     functions.statistics,
@@ -230,7 +232,7 @@ else:
         if name in _PICTURES:
             return getattr(importlib.import_module(".display.graph", __name__), name)
         if name == "range":  # no name of this module, whose `import *` leaves Python's
-            return functions.creation.range_
+            return functions.ranges.range_
         if name == "GradScaler":
             return amp.GradScaler
         if name == "torch":  # PyTorch has it by an import of its own, and so have programs, by mistake

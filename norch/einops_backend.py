@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, Sequence
 
-from .functions import creation, joining, products
+from .functions import joining, products, ranges
 from .methods.interop import from_numpy
 from .tensor import Tensor
 
@@ -36,7 +36,7 @@ class _Operations:
         return x.detach().cpu().numpy()
 
     def arange(self, start: int, stop: int) -> Tensor:
-        return creation.arange(start, stop)
+        return ranges.arange(start, stop)
 
     def reduce(self, x: Tensor, operation: str, reduced_axes: Sequence[int]) -> Tensor:
         axes = tuple(reduced_axes)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Sequence
 
 from .arguments import axis_of, flags, one_size
-from .functions.creation import arange, leaf
+from .functions.creation import leaf
 from .functions.joining import cat
 from .functions.out import into
 from .functions.promotion import get_default_dtype
+from .functions.ranges import arange
 from .missing import missing
 from .operation import check_tensor
 from .types import Dims, DType, check_dtype, float64

@@ -29,8 +29,8 @@ norch.return_types
 
 # A title, and the files of norch/ whose functions and methods stand below it; each name goes to the first that fits.
 GROUPS = {
-    "Making tensors": "functions.creation methods.new_tensors methods.interop methods.dlpack functions.windows "
-    "tensor_types",
+    "Making tensors": "functions.creation functions.ranges methods.new_tensors methods.interop methods.dlpack "
+    "functions.windows tensor_types",
     "Random numbers": "functions.random functions.random_counts functions.generator methods.random_fill "
     "methods.random_draws",
     "Shapes and views": "methods.views methods.in_place_views methods.view_writes methods.splitting "

@@ -6,10 +6,11 @@ import math
 from typing import Any, Sequence
 
 from ..arguments import broadcast_shapes, flags, sizes_in
-from ..functions.creation import arange, eye, zeros
+from ..functions.creation import eye, zeros
 from ..functions.promotion import finfo
 from ..functions.random import rand
 from ..functions.random_counts import binomial, poisson
+from ..functions.ranges import arange
 from ..nn.functional import binary_cross_entropy_with_logits, one_hot
 from ..operation import check_tensor
 from ..tensor import Tensor

@@ -6,9 +6,10 @@ import math
 from typing import Any, Sequence
 
 from ..arguments import plain_number
-from ..functions.creation import arange, tensor
+from ..functions.creation import tensor
 from ..functions.promotion import finfo
 from ..functions.random import randn
+from ..functions.ranges import arange
 from ..given import warn
 from ..linalg.solving import slogdet
 from ..tensor import Tensor

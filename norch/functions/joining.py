@@ -17,9 +17,9 @@ from ..packing import tensor_of
 from ..sparse.coo import SparseTensor
 from ..sparse.parts import joined as joined_sparse
 from ..types import Size, default, int64, promoted, shown
-from .creation import arange
 from .out import into
 from .promotion import common_type
+from .ranges import arange
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor

@@ -9,8 +9,8 @@ from .._C import ShapeError, device_name, device_number, lib
 from ..arguments import one_size, packed_list, plain_number, sizes_of
 from ..operation import wrap
 from ..packing import filled, uninitialized
-from ..types import DType, Operand, check_dtype, float64, int64, layout
-from .creation import evenly_spaced, floating, made, permuted_empty, sequence
+from ..types import DType, check_dtype, int64, layout
+from .creation import floating, made, permuted_empty
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "empty_permuted",
     "empty_strided",
-    "logspace",
     "scalar_tensor",
     "tril_indices",
     "triu_indices",
@@ -104,33 +103,6 @@ def scalar_tensor(
     """
     result = filled((), plain_number(s, "scalar_tensor"), floating(dtype), device)
     return made(result, "scalar_tensor", requires_grad, pin_memory, layout)
-
-
-def logspace(
-    start: Operand,
-    end: Operand,
-    steps: int,
-    base: float = 10.0,
-    dtype: DType | None = None,
-    device: str | int | None = None,
-    requires_grad: bool = False,
-    *,
-    out: Tensor | None = None,
-    layout: layout | None = None,
-    pin_memory: bool = False,
-) -> Tensor:
-    """`base` to the powers of `steps` evenly spaced numbers, from `start` to `end`; computed in double, rounded once.
-
-    A vector [steps], of the default dtype without `dtype`; for integers the ends are rounded towards 0 first. Raises
-    ShapeError for a negative number of steps, TypeError if an argument is not a number.
-
-    >>> norch.logspace(0, 2, 3)
-    tensor([  1.,  10., 100.])
-    """
-    kind = floating(dtype, out)
-    exponents = evenly_spaced(start, end, steps, kind, float64, device, "logspace")
-    result = float(plain_number(base, "logspace")) ** exponents
-    return sequence(result.to(kind), "logspace", requires_grad, pin_memory, layout, out)
 
 
 def tril_indices(

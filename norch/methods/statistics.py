@@ -16,7 +16,7 @@ from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
 from ..autograd.in_place import write
-from ..functions.creation import linspace
+from ..functions.ranges import linspace
 from ..operation import address, check_floating, check_tensor, own, recorded, several, wrap
 from ..precision import in_float32
 from ..return_types import PICKED, Picked, printed

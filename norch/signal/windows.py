@@ -9,8 +9,9 @@ import math
 from typing import TYPE_CHECKING, Any, Iterable
 
 from ..arguments import flags, one_size
-from ..functions.creation import leaf, linspace
+from ..functions.creation import leaf
 from ..functions.promotion import get_default_dtype
+from ..functions.ranges import linspace
 from ..operation import computed
 from ..types import DType, check_dtype, float32, float64, shown, strided
 from ..types import layout as Layout  # noqa: N812

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, NamedTuple
 
-from ...functions.creation import arange
+from ...functions.ranges import arange
 from ...given import given
 from ...operation import check_kind
 from ...tensor import Tensor

@@ -8,9 +8,9 @@ from ..._C import ShapeError
 from ...arguments import flags
 from ...autograd import no_grad
 from ...autograd.derivatives import pooling as kernels
-from ...functions.creation import arange
 from ...functions.joining import cat
 from ...functions.random import rand
+from ...functions.ranges import arange
 from ...operation import check_tensor, own
 from ...tensor import Tensor
 from ...types import Sizes, int64

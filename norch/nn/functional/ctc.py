@@ -13,8 +13,9 @@ from typing import Sequence, Union
 from ..._C import ShapeError
 from ...arguments import flags, sizes_of
 from ...autograd.derivatives import by_formula
-from ...functions.creation import arange, full, tensor, where
+from ...functions.creation import full, tensor, where
 from ...functions.joining import cat, stack
+from ...functions.ranges import arange
 from ...operation import check_range
 from ...tensor import Tensor
 from ...types import int64

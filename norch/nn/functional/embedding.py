@@ -6,7 +6,8 @@ from ..._C import ShapeError, lib
 from ...arguments import flags, one_size
 from ...autograd import no_grad
 from ...autograd.derivatives.indexing import EmbeddingBackward
-from ...functions.creation import arange, tensor, where
+from ...functions.creation import tensor, where
+from ...functions.ranges import arange
 from ...given import warn
 from ...methods.places import SLICES, Places
 from ...methods.statistics import bins_of

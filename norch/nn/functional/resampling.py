@@ -13,7 +13,8 @@ from typing import Any, Callable, Sequence
 from ..._C import ShapeError
 from ...arguments import flags, sizes_of
 from ...autograd.derivatives.resampling import Table, resampled
-from ...functions.creation import arange, ones_like, zeros
+from ...functions.creation import ones_like, zeros
+from ...functions.ranges import arange
 from ...given import warn
 from ...tensor import Tensor
 from ...types import HALVES, Size, bool_, float32, float64, int64, shown, uint8

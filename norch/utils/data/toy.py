@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ...functions.creation import arange, linspace, tensor, where
+from ...functions.creation import tensor, where
 from ...functions.generator import Generator
 from ...functions.joining import stack
 from ...functions.random import randn
+from ...functions.ranges import arange, linspace
 from ...tensor import Tensor
 from .dataset import TensorDataset
 
