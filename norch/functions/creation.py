@@ -1,4 +1,4 @@
-"""New tensors from data, or filled with a value. (ranges.py: in sequence; joining.py: from tensors; random.py: random.)"""
+"""New tensors from data or filled with a value. (ranges.py: sequences; joining.py: from tensors; random.py: random.)"""
 
 from __future__ import annotations
 
