@@ -204,19 +204,6 @@ def test_a_group_that_comes_later_has_no_rate_of_a_schedule():
     assert scheduler.last_epoch == 0 and optimizer.param_groups[0]["lr"] == 0.5
 
 
-def test_a_plateau_reduces_groups_that_come_later():
-    optimizer = make_optimizer(lr=1.0)
-    scheduler = schedulers.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)
-    listed = schedulers.ReduceLROnPlateau(optimizer, factor=0.5, patience=0, min_lr=[0.1])
-    optimizer.add_param_group({"params": [nn.Parameter([1.0])], "lr": 1.0})
-    scheduler.step(1.0)
-    scheduler.step(1.0)
-    assert scheduler.get_last_lr() == [0.5, 0.5]
-    listed.step(1.0)
-    with pytest.raises(RuntimeError, match="min_lrs has 1 rates, expected 2"):
-        listed.step(1.0)
-
-
 def test_schedules_of_one_optimizer_multiply_and_a_rate_changed_by_hand_stays():
     optimizer = make_optimizer()
     both = [schedulers.ExponentialLR(optimizer, 0.5), schedulers.StepLR(optimizer, 2, gamma=0.1)]
@@ -267,46 +254,6 @@ def test_one_cycle_of_three_phases():
     scheduler.step()
     with pytest.raises(ValueError, match="step 21 is past the last, expected at most 20"):
         scheduler.step()
-
-
-def plateau(metrics, **options):
-    scheduler = schedulers.ReduceLROnPlateau(make_optimizer(), **options)
-    rates = []
-    for metric in metrics:
-        scheduler.step(metric)
-        rates += scheduler.get_last_lr()
-    return rates
-
-
-def test_reduce_on_plateau():
-    assert plateau([3, 2, 2, 2, 2], patience=1, factor=0.5) == [1, 1, 1, 0.5, 0.5]
-    assert plateau([3, 2, 2, 1, 1], patience=1, factor=0.5) == [1, 1, 1, 1, 1]
-    assert plateau([1.0, 0.95, 0.89], patience=0, threshold=0.1, factor=0.5) == [1, 0.5, 0.5]  # of the best: 0.9
-    assert plateau([1.0, 0.95, 0.89], patience=0, threshold=0.06, threshold_mode="abs", factor=0.5) == [1, 0.5, 0.5]
-    assert plateau([1, 2, 2, 2], mode="max", patience=1, factor=0.5) == [1, 1, 1, 0.5]
-    assert plateau([1] * 6, patience=0, cooldown=2, factor=0.5) == [1, 0.5, 0.5, 0.5, 0.25, 0.25]
-    assert plateau([1] * 4, patience=0, factor=0.1, min_lr=0.05) == pytest.approx([1, 0.1, 0.05, 0.05])
-    assert plateau([1] * 3, patience=0, factor=0.9, eps=0.2) == [1, 1, 1]
-    assert plateau([norch.Tensor([1.0]), math.nan], patience=0, factor=0.5) == [1, 0.5]
-
-
-def test_a_plateau_says_whether_it_cools_down():
-    scheduler = schedulers.ReduceLROnPlateau(make_optimizer(), patience=0, cooldown=1)
-    found = []
-    for _ in range(4):
-        scheduler.step(1.0)
-        found.append(scheduler.in_cooldown)
-    assert found == [False, True, False, True]
-
-
-def test_a_plateau_resumes():
-    first = schedulers.ReduceLROnPlateau(make_optimizer(), patience=2, factor=0.5)
-    for metric in (1.0, 2.0, 2.0):
-        first.step(metric)
-    second = schedulers.ReduceLROnPlateau(make_optimizer())
-    second.load_state_dict(first.state_dict())
-    second.step(2.0)
-    assert second.get_last_lr() == [0.5] and second.best == 1.0
 
 
 def test_a_state_keeps_the_attributes_of_callables_and_not_their_code():
