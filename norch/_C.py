@@ -14,6 +14,7 @@ import threading
 from ctypes import c_double, c_int32, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .given import number_in
 from .handles import CPYTHON
 from .handles import Handle as Handle
 from .handles import keeping_lock as _keeping_lock
@@ -247,10 +248,8 @@ def number(value: Any) -> Number:
     # 2.0, 2 and True, or 0.0 and -0.0, are equal but not the same
     kind = type(value)
     if kind is not int and kind is not float and kind is not bool:
-        value = value.item() if hasattr(value, "item") else value
+        value = number_in(value)
         kind = type(value)
-        if not isinstance(value, (int, float)):
-            raise TypeError(f"expected a number, got {shown(value)}")
     kept = _wholes if kind is int else _others
     key = value if kind is int or (kind is float and value) else (kind, str(value))
     found = kept.get(key)

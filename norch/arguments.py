@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence, TypeVar, cast
 from . import operation
 from ._C import RangeError, ShapeError, device_number, int64_array
 from ._C import default as default_device
+from .given import number_in
 from .types import Size, check_dtype, default, dtype, shown
 
 
@@ -127,12 +128,7 @@ def whole(value: Any, name: str, low: int = -(2**63), high: int = 2**63) -> int:
 
 def plain_number(value: object, name: str) -> float:
     """A Python number; also out of a tensor or a NumPy scalar."""
-    if type(value) is float or type(value) is int:
-        return value
-    value = value.item() if hasattr(value, "item") else value
-    if not isinstance(value, (int, float)):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    return value
+    return value if type(value) is float or type(value) is int else number_in(value, name)
 
 
 def axis_of(x: Any, dim: Any, name: str) -> int:

@@ -35,6 +35,20 @@ def given(value: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' or name == 'ndarray' else 'a'} {name}"
 
 
+def number_in(value: Any, name: str = "") -> float:
+    """A number of Python's, also out of a tensor of one element or a NumPy scalar.
+
+    Raises TypeError for anything else, and for a tensor that requires gradients, which a number would not pass on.
+    """
+    start = f"{name}: " if name else ""
+    if getattr(value, "requires_grad", False) is True:
+        raise TypeError(f"{start}expected a number, got a tensor that requires gradients: take tensor.item()")
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{start}expected a number, got {type(value).__name__}")
+    return value
+
+
 def no_tensor(value: object) -> str:
     """What was given in place of a Tensor, and what makes one of it."""
     if value is None:

@@ -245,3 +245,26 @@ def same(found, expected):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_program_finds_the_same(program):
     same(program(norch), program(torch))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib, x, n: lib.add(x, x, alpha=n),
+        lambda lib, x, n: lib.addcmul(x, x, x, value=n),
+        lambda lib, x, n: lib.arange(n),
+        lambda lib, x, n: x.norm(n),
+        lambda lib, x, n: x.nan_to_num(n),
+        lambda lib, x, n: lib.nn.functional.leaky_relu(x, n),
+        lambda lib, x, n: lib.nn.functional.pad(x, (1, 1), value=n),
+        lambda lib, x, n: lib.nn.functional.huber_loss(x, x, delta=n),
+        lambda lib, x, n: lib.nn.functional.smooth_l1_loss(x, x, beta=n),
+        lambda lib, x, n: lib.nn.functional.margin_ranking_loss(x, x, x, margin=n),
+    ],
+)
+def test_a_number_is_no_tensor_that_requires_gradients(call):
+    """It would lose its gradient without a word."""
+    for lib in (torch, norch):
+        call(lib, lib.ones(2), lib.tensor(2.0))
+        with pytest.raises(TypeError):
+            call(lib, lib.ones(2), lib.tensor(2.0, requires_grad=True))

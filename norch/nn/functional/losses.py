@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from ..._C import ShapeError
-from ...arguments import broadcast_shapes, flags
+from ...arguments import broadcast_shapes, flags, plain_number
 from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...given import to_floating, warn
@@ -103,6 +103,7 @@ def smooth_l1_loss(
     >>> F.smooth_l1_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
     """
+    beta = plain_number(beta, "smooth_l1_loss: beta")
     if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}, expected at least 0")
     reduction = reduction_of(size_average, reduce, reduction)
@@ -130,6 +131,7 @@ def huber_loss(
     >>> F.huber_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
     """
+    delta = plain_number(delta, "huber_loss: delta")
     if not delta > 0:
         raise RuntimeError(f"huber_loss: delta is {delta}, expected above 0")
     check_reduction(reduction)

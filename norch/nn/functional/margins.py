@@ -10,7 +10,7 @@ from functools import partial
 from typing import Callable
 
 from ..._C import ShapeError
-from ...arguments import flags
+from ...arguments import flags, plain_number
 from ...autograd.derivatives import activations as kernels
 from ...autograd.derivatives import by_formula, losses
 from ...functions.creation import where
@@ -59,7 +59,7 @@ def margin_ranking_loss(
         shapes = ", ".join(str(list(x.shape)) for x in (input1, input2, target))
         raise ShapeError(f"margin_ranking_loss: expected one number of dimensions, got shapes {shapes}")
     formula = _margin if reduction == "none" else partial(fused_or, losses.margin_loss, _margin)
-    return formula(input1 - input2, target, reduction, float(margin))
+    return formula(input1 - input2, target, reduction, float(plain_number(margin, "margin_ranking_loss")))
 
 
 def _margin(x: Tensor, target: Tensor, reduction: str, margin: float) -> Tensor:
