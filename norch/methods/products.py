@@ -150,9 +150,7 @@ class ProductMethods:
         tensor([[2., 3.],
                 [4., 5.]])
         """
-        if legacy:
-            mat1, mat2, beta, alpha = _ordered(mat1, mat2, *legacy, alpha=alpha)
-        return _added(self, mat1, mat2, beta, alpha, MM)
+        return _added(self, mat1, mat2, beta, alpha, MM, legacy)
 
     def addmv(self: Tensor, mat: Operand, vec: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * (mat @ vec): [m] for a matrix [m, k] and a vector [k]. Otherwise as `addmm`.
@@ -160,9 +158,7 @@ class ProductMethods:
         >>> norch.ones(2).addmv(norch.eye(2), norch.tensor([1.0, 2.0]))
         tensor([2., 3.])
         """
-        if legacy:
-            mat, vec, beta, alpha = _ordered(mat, vec, *legacy, alpha=alpha)
-        return _added(self, mat, vec, beta, alpha, MV)
+        return _added(self, mat, vec, beta, alpha, MV, legacy)
 
     def addr(self: Tensor, vec1: Operand, vec2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * the outer product of two vectors: [m, n] for [m] and [n]. Otherwise as `addmm`.
@@ -171,9 +167,7 @@ class ProductMethods:
         tensor([[ 2., 11.],
                 [ 3., 21.]])
         """
-        if legacy:
-            vec1, vec2, beta, alpha = _ordered(vec1, vec2, *legacy, alpha=alpha)
-        return _added(self, vec1, vec2, beta, alpha, OUTER)
+        return _added(self, vec1, vec2, beta, alpha, OUTER, legacy)
 
     def baddbmm(
         self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
@@ -183,9 +177,7 @@ class ProductMethods:
         >>> norch.zeros(1).baddbmm(norch.ones(5, 2, 3), norch.ones(5, 3, 4)).shape
         norch.Size([5, 2, 4])
         """
-        if legacy:
-            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
-        return _added(self, batch1, batch2, beta, alpha, BMM)
+        return _added(self, batch1, batch2, beta, alpha, BMM, legacy)
 
     def addbmm(
         self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
@@ -198,9 +190,7 @@ class ProductMethods:
         tensor([[15., 15., 15., 15.],
                 [15., 15., 15., 15.]])
         """
-        if legacy:
-            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
-        return _added(self, batch1, batch2, beta, alpha, SUMMED)
+        return _added(self, batch1, batch2, beta, alpha, SUMMED, legacy)
 
     def addmm_(
         self: Tensor, mat1: Operand, mat2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
@@ -210,9 +200,7 @@ class ProductMethods:
         >>> norch.ones(1, 2).addmm_(norch.tensor([[1.0]]), norch.tensor([[1.0, 2.0]]))
         tensor([[2., 3.]])
         """
-        if legacy:
-            mat1, mat2, beta, alpha = _ordered(mat1, mat2, *legacy, alpha=alpha)
-        return _add_into(self, mat1, mat2, beta, alpha, MM)
+        return _add_into(self, mat1, mat2, beta, alpha, MM, legacy)
 
     def addmv_(self: Tensor, mat: Operand, vec: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * (mat @ vec), as `addmv`; shape and dtype stay.
@@ -220,9 +208,7 @@ class ProductMethods:
         >>> norch.ones(1).addmv_(norch.tensor([[1.0, 2.0]]), norch.tensor([1.0, 2.0]))
         tensor([6.])
         """
-        if legacy:
-            mat, vec, beta, alpha = _ordered(mat, vec, *legacy, alpha=alpha)
-        return _add_into(self, mat, vec, beta, alpha, MV)
+        return _add_into(self, mat, vec, beta, alpha, MV, legacy)
 
     def addr_(
         self: Tensor, vec1: Operand, vec2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
@@ -232,9 +218,7 @@ class ProductMethods:
         >>> norch.ones(1, 2).addr_(norch.tensor([2.0]), norch.tensor([1.0, 10.0]))
         tensor([[ 3., 21.]])
         """
-        if legacy:
-            vec1, vec2, beta, alpha = _ordered(vec1, vec2, *legacy, alpha=alpha)
-        return _add_into(self, vec1, vec2, beta, alpha, OUTER)
+        return _add_into(self, vec1, vec2, beta, alpha, OUTER, legacy)
 
     def baddbmm_(
         self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
@@ -244,9 +228,7 @@ class ProductMethods:
         >>> norch.ones(1, 1, 1).baddbmm_(norch.ones(1, 1, 3), norch.ones(1, 3, 1))
         tensor([[[4.]]])
         """
-        if legacy:
-            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
-        return _add_into(self, batch1, batch2, beta, alpha, BMM)
+        return _add_into(self, batch1, batch2, beta, alpha, BMM, legacy)
 
     def addbmm_(
         self: Tensor, batch1: Operand, batch2: Operand, *legacy: Operand, beta: float = 1, alpha: float = 1
@@ -256,9 +238,7 @@ class ProductMethods:
         >>> norch.ones(1, 1).addbmm_(norch.ones(2, 1, 3), norch.ones(2, 3, 1))
         tensor([[7.]])
         """
-        if legacy:
-            batch1, batch2, beta, alpha = _ordered(batch1, batch2, *legacy, alpha=alpha)
-        return _add_into(self, batch1, batch2, beta, alpha, SUMMED)
+        return _add_into(self, batch1, batch2, beta, alpha, SUMMED, legacy)
 
 
 def _rows(x: Tensor) -> int:
@@ -288,19 +268,19 @@ def _product(x: Tensor, y: Tensor, kind: int, backward: type[Node]) -> Tensor:
     return result
 
 
-def _ordered(*given: Any, alpha: float) -> tuple[Any, Any, float, float]:
-    """The operands of a product and the factors, from the older orders (beta, y, z) and (beta, alpha, y, z)."""
-    if len(given) > 4:
-        raise TypeError(f"expected two factors and two tensors at most, got {len(given)} arguments")
-    *factors, y, z = given
-    beta, alpha = (*factors, alpha)[:2]
-    return y, z, beta, alpha
+def _ordered(y: Any, z: Any, beta: Any, alpha: Any, legacy: tuple[Any, ...]) -> tuple[Any, Any, float, float]:
+    """The operands and plain factors, also from the older orders (beta, y, z) and (beta, alpha, y, z)."""
+    if len(legacy) > 2:
+        raise TypeError(f"expected two factors and two tensors at most, got {2 + len(legacy)} arguments")
+    *factors, y, z = y, z, *legacy
+    beta, alpha = (*factors, alpha)[:2] if factors else (beta, alpha)
+    return y, z, plain_number(beta, "beta"), plain_number(alpha, "alpha")
 
 
-def _added(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int) -> Tensor:
+def _added(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int, legacy: tuple[Any, ...] = ()) -> Tensor:
     """beta * x + alpha * the product of y and z, of the product's shape; NaNs in x do not count if beta is 0."""
-    if type(beta) not in _NUMBERS or type(alpha) not in _NUMBERS:
-        beta, alpha = plain_number(beta, "beta"), plain_number(alpha, "alpha")
+    if legacy or type(beta) not in _NUMBERS or type(alpha) not in _NUMBERS:
+        y, z, beta, alpha = _ordered(y, z, beta, alpha, legacy)
     if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
         return _with_sparse(x, y, z, beta, alpha, kind)
     numbers = _numbers(y, beta, alpha)
@@ -310,10 +290,10 @@ def _added(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int) -> T
     return result
 
 
-def _add_into(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int) -> Tensor:
+def _add_into(x: Tensor, y: Any, z: Any, beta: float, alpha: float, kind: int, legacy: tuple[Any, ...] = ()) -> Tensor:
     """The same in place."""
-    if type(beta) not in _NUMBERS or type(alpha) not in _NUMBERS:
-        beta, alpha = plain_number(beta, "beta"), plain_number(alpha, "alpha")
+    if legacy or type(beta) not in _NUMBERS or type(alpha) not in _NUMBERS:
+        y, z, beta, alpha = _ordered(y, z, beta, alpha, legacy)
     if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
         return x.copy_(_with_sparse(x, y, z, beta, alpha, kind))
     beta_, alpha_ = _numbers(y, beta, alpha)
