@@ -292,7 +292,7 @@ hinge_embedding_loss, poisson_nll_loss = _summed(HingeEmbeddingLossBackward), _s
 
 def cross_entropy(logits: Tensor, target: Tensor, ignore_index: int, reduction: str, smoothing: float) -> Tensor:
     """-log softmax(logits)[target], for class indices; shapes and smoothing as in nn.functional.cross_entropy."""
-    ptr = lib.cross_entropy_tensor(logits._ptr, target._ptr, ignore_index, REDUCTIONS[reduction], float(smoothing))
+    ptr = lib.cross_entropy_tensor(logits._ptr, target._ptr, ignore_index, REDUCTIONS[reduction], smoothing)
     return recorded(wrap(ptr), CrossEntropyBackward, (logits, target), ignore_index, reduction, smoothing)
 
 

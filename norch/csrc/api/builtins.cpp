@@ -105,6 +105,9 @@ static bool integer_of(const Builtin& builtin, void* given, char kind, uint64_t*
 }
 
 static bool real_of(const Builtin& builtin, void* given, double* real) {
+    TensorKind kind;  // of a tensor, whose gradient a number would lose
+    if (tensor_of_object(given, &kind) && kind.requires_grad)
+        return refuse(builtin, "a number, without gradients", given);
     *real = objects.real_in(given);
     return *real != -1 || !objects.error() ||
            (objects.error_is(known.wrong_type) && refuse(builtin, "a number", given));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ... import operation
+from ...arguments import plain_number
 from ...given import no_tensor
 from ...tensor import Tensor
 from ...types import bool_, shown
@@ -32,7 +33,7 @@ def check_integers(name: str, what: str, x: Tensor) -> None:
 
 def check_probability(p: float) -> float:
     """`p` itself; TypeError if it is not a number, ValueError if it is not a probability."""
-    p = p.item() if hasattr(p, "item") else p  # of NumPy, or a tensor
+    p = plain_number(p, "dropout probability") if hasattr(p, "item") else p  # of NumPy, or a tensor
     if isinstance(p, bool) or not isinstance(p, (int, float)):
         raise TypeError(f"dropout probability is {shown(p)}, expected a number")
     if not 0 <= p <= 1:
