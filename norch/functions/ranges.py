@@ -128,8 +128,9 @@ def linspace(
 ) -> Tensor:
     """`steps` evenly spaced numbers, the first `start`, the last `end`; computed in double, rounded once.
 
-    A vector [steps], of the default dtype without `dtype`; for integers the ends are rounded towards 0 first. Raises
-    ShapeError for a negative number of steps, TypeError if an argument is not a number.
+    A vector [steps], of the default dtype without `dtype`; for integers the ends are rounded towards 0 first. Of scalars
+    their values are taken, which pass no gradient on. Raises ShapeError for a negative number of steps, TypeError if an
+    argument is not a number.
 
     >>> norch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
@@ -179,8 +180,14 @@ def evenly_spaced(
     count = whole(steps, name)
     if count < 0:
         raise ShapeError(f"{name}: expected a number of steps that is not negative, got {steps}")
-    for value in (start, end):
-        if getattr(value, "ndim", 0) and isinstance(value, operation.Tensor):
-            raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
-    first, last = fitting(plain_number(start, name), kind, name), fitting(plain_number(end, name), kind, name)
+    first, last = (fitting(_end(value, name), kind, name) for value in (start, end))
     return wrap(lib.linspace_tensor(float(first), float(last), count, computed.number, device_number(device)))
+
+
+def _end(value: Operand, name: str) -> float:
+    """The first or the last number, also of a scalar, which gets no gradient from it."""
+    if not isinstance(value, operation.Tensor):
+        return plain_number(value, name)
+    if value.ndim:
+        raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
+    return value.item()

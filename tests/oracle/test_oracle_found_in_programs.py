@@ -273,3 +273,10 @@ def test_a_number_is_no_tensor_that_requires_gradients(call):
         call(lib, lib.ones(2), lib.tensor(2.0))
         with pytest.raises(TypeError):
             call(lib, lib.ones(2), lib.tensor(2.0, requires_grad=True))
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_scalars_are_bounds_that_get_no_gradients(name):
+    expected, found = (getattr(lib, name)(lib.tensor(1.0, requires_grad=True), 2, 3) for lib in (torch, norch))
+    assert found.requires_grad is expected.requires_grad is False
+    same(found.tolist(), expected.tolist())
