@@ -61,6 +61,7 @@ BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )T
 CANCELLING = re.compile(
     r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
 )
+ORDERED = r"permute|transpose|movedim|moveaxis|swap|channels_last|\.m?T\b"
 DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
@@ -68,7 +69,7 @@ CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|arg
 CAUSES: list[tuple[str, str, str]] = [
     (
         r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(ect|ice|nal)_scatter"
-        "|affine_grid",
+        "|affine_grid|to_sparse",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
     ),
@@ -176,8 +177,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         if f"register_hook({hooked[1]}.append)" in whole and "autograd.grad(" in whole:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"
     if hooked := re.match(r"(?:at the end )?(v\d+): .*, torch has \[", found):
-        if "multi_grad_hook(" in whole and f"{hooked[1]}.append([x is None" in whole and "autograd.grad(" in whole:
-            return "autograd.grad calls the hooks of several tensors; torch not those of a leaf that it is asked for"
+        if "multi_grad_hook(" in whole and f"{hooked[1]}.append([x is None" in whole:
+            if "autograd.grad(" in whole or re.search(r"hook\(\[[^]]*\b(v\d+)\b.*^\1\.backward\(", whole, re.M | re.S):
+                return "walks call the hooks of several tensors; torch's not if they start or end at one of these"
     if re.search(r"\.grad |autograd\.grad|: \[tensor.*torch has \[\]", found + lines[-1], re.S) and re.search(
         r"\.logical_\w+_\(", whole
     ):
@@ -243,6 +245,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "elements" in found and re.search(TAILED, whole):
         if not run([re.sub(TAILED, with_tail, line) for line in lines]):
             return "torch's ndtr and gelu have lost their digits far below 0"
+    if ".grad elements" in found and re.search(ORDERED, whole) and re.search("(?i)batch_?norm", whole):
+        if _goes(found, without(lines, "(?i)batch_?norm")):
+            return "torch's derivative of batch_norm misreads a gradient in another order of memory"
     if "elements" in found and re.search(HOOK_OF_VIEW, whole):
         if not run([re.sub(HOOK_OF_VIEW, r"\1", line) for line in lines]):
             return "torch loses the hooks of a view when it is written to"

@@ -276,7 +276,7 @@ def difference(ours: Any, theirs: Any, least: float = 0.0) -> str | None:
         return _tensor_difference(ours, theirs, least)
     if isinstance(theirs, (tuple, list)):
         if not isinstance(ours, (tuple, list)) or len(ours) != len(theirs):
-            return f"{ours!r:.200}, torch has {theirs!r:.200}"
+            return f"{ours!r:.2000}, torch has {theirs!r:.2000}"
         for index, (our, their) in enumerate(zip(ours, theirs)):
             if found := difference(our, their, least):
                 return f"[{index}] {found}"

@@ -220,7 +220,7 @@ def agrees_in_wide(lines: Sequence[str], found: str) -> bool:
     for line, wider in zip(lines, wide):
         pair.step(line)
         other.step(wider)
-    ours, theirs = _part(pair.ours, told), _part(other.theirs, told)
+    ours, theirs = _part(pair.ours, told), _part(other.theirs, told, pair.theirs)
     tolerance = max(pair.least, TOLERANCE["float32"])
     return len(ours) == len(theirs) and same_numbers(ours, theirs, tolerance)
 
@@ -261,12 +261,19 @@ def torch_is_no_closer(lines: Sequence[str], found: str) -> bool:
     )
 
 
-def _part(world: dict[str, Any], told: re.Match[str]) -> list[float]:
-    """The elements of the variable that a difference names, of a part of it, or of its gradient."""
+def _part(world: dict[str, Any], told: re.Match[str], narrow: dict[str, Any] | None = None) -> list[float]:
+    """The elements of the variable that a difference names, rounded to the dtype that it has in `narrow`."""
+    x = _named(world, told)
+    if isinstance(x, torch.Tensor) and isinstance(other := _named(narrow or {}, told), torch.Tensor):
+        x = x.to(other.dtype)
+    return x.double().reshape(-1).tolist() if isinstance(x, (torch.Tensor, norch.Tensor)) else []
+
+
+def _named(world: dict[str, Any], told: re.Match[str]) -> Any:
+    """The variable that a difference names, a part of it, or its gradient."""
     x = world.get(told[1])
     x = x[int(told[2])] if told[2] and isinstance(x, (tuple, list)) else x
-    x = getattr(x, "grad", None) if told[3] else x
-    return x.double().reshape(-1).tolist() if isinstance(x, (torch.Tensor, norch.Tensor)) else []
+    return getattr(x, "grad", None) if told[3] else x
 
 
 def on_an_edge(found: str) -> bool:
@@ -404,7 +411,7 @@ def equal_weights_decide(lines: Sequence[str]) -> bool:
     for line in lines[:-1]:
         pair.step(line)
     names = [name for name in variables(lines[-1]) if isinstance(pair.theirs.get(name), torch.nn.Module)]
-    step = "p.data.add_(lib.linspace({0}.001, {0}.002, p.numel(), dtype=p.dtype).view(p.shape))"
+    step = "p.data.add_(lib.linspace({0}.02, {0}.04, p.numel(), dtype=p.dtype).view(p.shape))"
     shifted = [(name, step.format(number)) for number, name in enumerate(names)]  # no two modules alike
     changed = [f"[{text} for p in {name}.parameters() if p.is_floating_point()]" for name, text in shifted]
     return bool(names) and run([*lines[:-1], *changed, lines[-1]]) is None
