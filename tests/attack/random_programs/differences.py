@@ -61,6 +61,8 @@ BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )T
 CANCELLING = re.compile(
     r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample|interpolate|[Cc]ross_?[Ee]ntropy"
 )
+SPARSE = r"lib\.sparse_coo_tensor\((lib\.tensor\(\[\[.*?\]\]\)), (v\d+), (\(\d+, \d+\))\)"
+AS_DENSE = r"lib.zeros(\3, dtype=\2.dtype).index_put(tuple(\1), \2, accumulate=True)"
 ORDERED = r"permute|transpose|movedim|moveaxis|swap|channels_last|\.m?T\b"
 DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
@@ -209,7 +211,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if (
         told := re.match(r"(?:at the end )?(v\d+): (\[\d\] )?requires_grad False", found)
-    ) and f"{told[1]} = lib.func." in whole:
+    ) and re.search(rf"^{_source(told[1], whole)} = lib\.func\.", whole, re.M):
         return "in torch a transform's result that is a view of its argument follows writes to it"
     flags = "elements|requires_grad|is_leaf|does not require gradients|cannot be detached"
     if re.search(flags, found) and "lib.func." in whole and torch_shares(lines):
@@ -245,6 +247,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "elements" in found and re.search(TAILED, whole):
         if not run([re.sub(TAILED, with_tail, line) for line in lines]):
             return "torch's ndtr and gelu have lost their digits far below 0"
+    if "elements" in found and "create_graph" in whole and re.search(SPARSE, whole):
+        if not run([re.sub(SPARSE, AS_DENSE, line) for line in lines]):
+            return "torch's second derivative forgets that the gradient of a sparse tensor depends on its values"
     if ".grad elements" in found and re.search(ORDERED, whole) and re.search("(?i)batch_?norm", whole):
         if _goes(found, without(lines, "(?i)batch_?norm")):
             return "torch's derivative of batch_norm misreads a gradient in another order of memory"
@@ -360,6 +365,12 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
             if _goes(found, without(lines, cause)):
                 return reason
     return None
+
+
+def _source(name: str, whole: str) -> str:
+    """The name of which another one is only an alias."""
+    alias = re.search(rf"^{name} = (v\d+)$", whole, re.M)
+    return alias[1] if alias else name
 
 
 def _goes(found: str, rest: Sequence[str]) -> bool:

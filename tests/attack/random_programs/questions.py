@@ -86,7 +86,7 @@ def is_trained(x: Any) -> bool:
 def torch_shares(lines: Sequence[str]) -> bool:
     """Whether the result of a transform lies in the memory of another variable in torch, and of none in norch."""
     made = {told[1] for line in lines if (told := re.match(r"(v\d+) = lib\.func\.", line))}
-    parts = [re.match(r"(v\d+) = (v\d+)\[\d+\]$", line) for line in lines]
+    parts = [re.match(r"(v\d+) = (v\d+)(?:\[\d+\])?$", line) for line in lines]
     aliases = {told[1] for told in parts if told and told[2] in made}
     pair = Pair()
     for line in lines:
