@@ -71,7 +71,7 @@ CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|arg
 CAUSES: list[tuple[str, str, str]] = [
     (
         r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(ect|ice|nal)_scatter"
-        "|affine_grid|to_sparse",
+        r"|affine_grid|to_sparse|cumsum_\(",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
     ),
@@ -88,7 +88,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "elements",
         "torch's vander writes in place to what a hook has packed",
     ),
-    (r"rrelu", "RreluWithNoise.*modified|modified.*RreluWithNoise", GAVE_UP + "the slopes are all that rrelu saves"),
+    (r"rrelu", "^norch computes.*modified by an inplace", GAVE_UP + "the slopes are all that rrelu saves"),
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (
         r"dropout[123]d\(|Dropout[123]d",
