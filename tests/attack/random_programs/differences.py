@@ -320,7 +320,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     if "elements" in found and re.search(values, whole):
         if not run([re.sub(values, r"\1, \2.clone()", line) for line in lines]):
             return "torch does not watch the writes to the values of a sparse tensor, whose memory it shares"
-    if re.search("norch computes, torch raises .*[sS]parse", found) and "parse" in whole:
+    if re.search("norch computes, torch raises .*([sS]parse|memory format option)", found) and "parse" in whole:
         return GAVE_UP + "derivatives and parts that torch's sparse tensors do not have"
     refused = "norch raises (IndexError|RuntimeError: .*expected float32 or float64).*torch computes"
     if re.search(refused, found) and has_no_elements(lines):
