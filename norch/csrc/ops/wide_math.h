@@ -231,7 +231,7 @@ HOST_DEVICE float atan(float x) {
 HOST_DEVICE float atan2(float y, float x) {
     const double angle = angle_of(size_of(y), size_of(x));
     const float turned = float(bits_as<int32_t>(x) < 0 ? 2.0 * HALF_PI - angle : angle);
-    return (x != x) | (y != y) ? x + y : with_sign_of(y, turned);
+    return int(x != x) | int(y != y) ? x + y : with_sign_of(y, turned);
 }
 
 HOST_DEVICE float hypot(float x, float y) {
