@@ -47,7 +47,7 @@ from .questions import (
 from .shrinking import kind
 
 STEPS = re.compile(
-    r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder|floor_divide"
+    r"\.to\(lib\.u?int|= int\(|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder|floor_divide"
     r"| [=!<>]=? |\b(all|any|equal|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
@@ -209,9 +209,9 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
-    if (
-        told := re.match(r"(?:at the end )?(v\d+): (\[\d\] )?requires_grad False", found)
-    ) and re.search(rf"^{_source(told[1], whole)} = lib\.func\.", whole, re.M):
+    if (told := re.match(r"(?:at the end )?(v\d+): (\[\d\] )?requires_grad False", found)) and re.search(
+        rf"^{_source(told[1], whole)} = lib\.func\.", whole, re.M
+    ):
         return "in torch a transform's result that is a view of its argument follows writes to it"
     flags = "elements|requires_grad|is_leaf|does not require gradients|cannot be detached"
     if re.search(flags, found) and "lib.func." in whole and torch_shares(lines):
@@ -234,7 +234,7 @@ def explained(lines: Sequence[str], found: str, by_causes: bool = True) -> str |
     written = re.search(r"\bout=(v\d+)\)", lines[-1]) or re.match(r"(?:lib\.\w+_\()?(v\d+)(?:\.\w+_\(|, )", lines[-1])
     if "elements" in found and written and overlaps(lines, written[1]):
         return GAVE_UP + "norch writes what it has read completely"
-    if re.search("elements|shape", found) and STEPS.search(lines[-1]) and rounded_otherwise(lines):
+    if re.search(r"elements|shape|^v\d+: -?\d+, torch", found) and STEPS.search(lines[-1]) and rounded_otherwise(lines):
         return "rounding decides: the elements before a step differ in their last digits"
     if "elements" in found and "ldexp" in whole and not run([line for line in lines if "ldexp" not in line]):
         return "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0"
