@@ -1,0 +1,465 @@
+"""What random programs may do otherwise than in torch, if a question about the program or its elements says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from . import questions as ask
+from .case import Case, Row
+from .differences_of_options import GAVE_UP, REFUSED
+from .differences_of_statements import OF_TARGET
+from .execution import without
+
+# ---- Patterns -------------------------------------------------------------------------------------------------------
+
+STEPS = (
+    r"\.to\(lib\.u?int|= int\(|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder|floor_divide"
+    r"| [=!<>]=? |\b(all|any|equal|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
+)
+TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
+HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
+MATRIX = r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|definite|LowRank|Multivariate|Wishart"
+BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )True"
+CANCELLING = (
+    r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample"
+    r"|interpolate|[Cc]ross_?[Ee]ntropy"
+)
+DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
+CHOOSING = r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\("
+SPARSE = r"lib\.sparse_coo_tensor\((lib\.tensor\(\[\[.*?\]\]\)), (v\d+), (\(\d+, \d+\))\)"
+AS_DENSE = r"lib.zeros(\3, dtype=\2.dtype).index_put(tuple(\1), \2, accumulate=True)"
+OF_VALUES = r"(sparse_coo_tensor\(lib\.tensor\([^()]*\)), (v\d+)"
+ORDERED = r"permute|transpose|movedim|moveaxis|swap|channels_last|\.m?T\b"
+UNDECIDED = "elements (True|False)|computes, torch raises _LinAlg|_LinAlgError.*torch computes"
+NOW = "^(?!at the end).*elements"  # as soon as they are computed
+
+INFINITE = re.compile(r"-?\binf\b")
+
+# ---- Questions ------------------------------------------------------------------------------------------------------
+
+
+def replaced(pattern: str, replacement: str | Callable[[re.Match[str]], str]) -> Callable[[Case], Sequence[str]]:
+    """The program with other statements."""
+    return lambda case: case.with_lines(pattern, replacement)
+
+
+def left_out(pattern: str) -> Callable[[Case], Sequence[str]]:
+    """The program without statements, whose variables get torch's values."""
+    return lambda case: without(list(case.lines), pattern)
+
+
+def of_lines(question: Callable[[Sequence[str]], bool]) -> Callable[[Case], bool]:
+    """A question about the statements."""
+    return lambda case: question(case.lines)
+
+
+def of_found(question: Callable[[str], bool]) -> Callable[[Case], bool]:
+    """A question about what differs."""
+    return lambda case: question(case.found)
+
+
+def spreads_nan(question: Callable[[str, float], bool]) -> Callable[[Case], bool]:
+    """Whether elements differ only where one library has NaN."""
+    return lambda case: question(case.found, case.close)
+
+
+def detaches_a_gradient(case: Case) -> bool:
+    """Whether what the last statement detaches in place is a gradient that has a graph."""
+    told = re.search(r"(v\d+)(?:\.detach_\(|\)$)", case.last)
+    part = told and re.search(rf"^{told[1]} = (v\d+)\[\d\]$", case.whole, re.M)
+    name = part[1] if part else told[1] if told else ""
+    return bool(re.search(rf"^{name} = lib\.(autograd\.grad\(.*create_graph|func\.)", case.whole, re.M))
+
+
+def writes_into_an_operand(case: Case) -> bool:
+    """Whether the last statement writes where another of its operands lies."""
+    into = re.search(r"\bout=(v\d+)\)", case.last) or re.match(r"(?:lib\.\w+_\()?(v\d+)(?:\.\w+_\(|, )", case.last)
+    return bool(into) and ask.overlaps(case.lines, into[1])
+
+
+def none_without_zeros(case: Case) -> bool:
+    """Whether the gradients that the last statement asks for are None where nothing fills them in."""
+    return ask.gives_none([*case.lines[:-1], case.last.replace("materialize_grads=True", "materialize_grads=False")])
+
+
+# ---- The rows -------------------------------------------------------------------------------------------------------
+
+OF_HOOKS_AND_WALKS = [
+    Row(
+        "in torch what a hook was given is the gradient itself, which others write to",
+        r"^at the end v\d+: \[\d\] (elements|shape)",
+        whole=r"register_hook\({v}\.append\)",
+    ),
+    Row(
+        "autograd.grad calls the hooks of what it walks through; torch also those of an output",
+        r"^(at the end )?v\d+: \[.*, torch has \[tensor",
+        whole=(r"register_hook\({v}\.append\)", r"autograd\.grad\("),
+    ),
+    Row(
+        "walks call the hooks of several tensors; torch's not if they start or end at one of these",
+        r"^(at the end )?v\d+: .*, torch has \[",
+        whole=(
+            r"multi_grad_hook\(",
+            r"{v}\.append\(\[x is None",
+            r"autograd\.grad\(|hook\(\[[^]]*\b(v\d+)\b(.|\n)*^\1\.backward\(",
+        ),
+    ),
+    Row(
+        "torch passes a gradient through logical operations in place, whose derivative is 0",
+        r"\.grad |: \[tensor.*torch has \[\]",
+        whole=r"\.logical_\w+_\(",
+    ),
+    Row(
+        "torch passes a gradient through logical operations in place, whose derivative is 0",
+        last=r"autograd\.grad",
+        whole=r"\.logical_\w+_\(",
+    ),
+]
+
+OF_GRADIENTS = [
+    Row(
+        "the loss has bounded logarithms; torch's gradient of a target has others",
+        r"\.grad elements.*torch has .*inf",
+        whole=r"binary_cross_entropy\(|BCELoss",
+    ),
+    Row(
+        "the variance of equal numbers: 0, or what rounding leaves",
+        r"elements|v\d+: [\d.]+e-\d+, torch has 0\.0",
+        asks=of_lines(ask.variance_is_rounding),
+    ),
+    Row(
+        "0 times NaN, or times infinity, where one of the libraries leaves out what has a factor of 0",
+        derived=True,
+        asks=of_found(ask.differs_in_zeros),
+    ),
+    Row(
+        "a NaN gradient does not reach elements that were not chosen",
+        derived=True,
+        asks=spreads_nan(ask.torch_spreads_nan),
+    ),
+    Row(
+        "torch takes the gradient of an input before its hooks if the walk goes on behind it",
+        "elements",
+        last=r"autograd\.grad\(\[",
+        whole=r"register_hook\(lambda",
+    ),
+    Row(
+        REFUSED + "a gradient that a rule computes as a view",
+        "a view cannot be detached in place",
+        asks=detaches_a_gradient,
+    ),
+    Row(
+        "the gradients of one walk have memory of their own",
+        r"\.grad elements",
+        whole=r"stack\(",
+        asks=of_lines(ask.gradients_meet),
+    ),
+    Row(
+        "two gradients of one walk are one tensor in torch",
+        r"^at the end v\d+: \[\d\] ",
+        whole=r"{v} = lib\.autograd\.grad\(\[",
+    ),
+    Row(
+        "a gradient has memory for each element; in torch a write to a part shows in others",
+        "elements|shares memory",
+        whole=r"autograd\.grad\(",
+        asks=of_lines(ask.torch_expands),
+    ),
+    Row(
+        "in torch a transform's result that is a view of its argument follows writes to it",
+        r"^(at the end )?v\d+: (\[\d\] )?requires_grad False",
+        whole=r"^{v} = lib\.func\.|^(v\d+) = lib\.func\.(.|\n)*^{v} = \1$",
+    ),
+    Row(
+        "a transform makes new memory; in torch its result may be a view",
+        "elements|requires_grad|is_leaf|does not require gradients|cannot be detached",
+        whole=r"lib\.func\.",
+        asks=of_lines(ask.torch_shares),
+    ),
+    Row(
+        "what lies in another order of memory is copied, or needs no copy",
+        "shares memory",
+        asks=lambda case: ask.copies_what_lies_otherwise(case.lines, case.found),
+    ),
+    Row(
+        "how the results of transforms lie in memory",
+        "shares memory",
+        whole=r"lib\.func\.|functional\.(jac|hess)",
+    ),
+    Row(
+        "the gradients of one walk have memory of their own",
+        r"^at the end (v\d+) shares memory with \1, in torch",
+        whole=r"autograd\.grad\(",
+    ),
+    Row(
+        "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them",
+        r"\.grad elements.*nan",
+        whole="hardtanh|relu6|shrink|elu|hardswish|logit|[Mm]argin|[Hh]inge",
+        asks=spreads_nan(ask.norch_spreads_nan),
+    ),
+]
+
+OF_FORMULAS = [
+    Row(GAVE_UP + "norch writes what it has read completely", "elements", asks=writes_into_an_operand),
+    Row(
+        "rounding decides: the elements before a step differ in their last digits",
+        r"elements|shape|^v\d+: -?\d+, torch",
+        last=STEPS,
+        asks=of_lines(ask.rounded_otherwise),
+    ),
+    Row(
+        "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0",
+        "elements",
+        whole="ldexp",
+        once=lambda case: [line for line in case.lines if "ldexp" not in line],
+    ),
+    Row(
+        "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts",
+        r"\.grad elements",
+        whole=("create_graph", r"\bnorm\("),
+        once=replaced(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", ""),
+    ),
+    Row(
+        "torch's second derivative of an embedding forgets the frequencies: its own gradcheck fails",
+        "elements",
+        whole=(BY_FREQUENCY, "create_graph|lib.func"),
+        once=replaced(BY_FREQUENCY, r"\1False"),
+    ),
+    Row(
+        "torch's ndtr and gelu have lost their digits far below 0",
+        "elements",
+        whole=TAILED,
+        once=replaced(TAILED, ask.with_tail),
+    ),
+    Row(
+        "torch's second derivative forgets that the gradient of a sparse tensor depends on its values",
+        "elements",
+        whole=("create_graph", SPARSE),
+        once=replaced(SPARSE, AS_DENSE),
+    ),
+    Row(
+        "torch's derivative of batch_norm misreads a gradient in another order of memory: its own gradcheck fails",
+        r"\.grad elements",
+        whole=(ORDERED, "(?i)batch_?norm"),
+        once=left_out("(?i)batch_?norm"),
+    ),
+    Row(
+        "torch loses the hooks of a view when it is written to",
+        "elements",
+        whole=HOOK_OF_VIEW,
+        once=replaced(HOOK_OF_VIEW, r"\1"),
+    ),
+    Row(
+        "of equal elements any gets the gradient",
+        "elements",
+        whole=CHOOSING,
+        derived=True,
+        asks=lambda case: bool(ask.pairs_of(case.found)) and ask.permuted(case.found) or ask.ties_decide(case.lines),
+    ),
+    Row(
+        "near p = 1/2, and for large logits, torch's ContinuousBernoulli loses the digits of float32",
+        "elements",
+        whole="ContinuousBernoulli",
+        once=lambda case: ask.as_float64(case.lines),
+    ),
+    Row(
+        "torch's loss has the dtype of its target, norch's the common one",
+        OF_TARGET,
+        last=r"v\d+\.log_prob",
+        whole=r"= lib\.distributions\.Bernoulli\(",
+    ),
+    Row(
+        "torch's derivative of logcumsumexp leaves out gradients that are NaN",
+        r"\.grad elements",
+        whole="logcumsumexp",
+        asks=spreads_nan(ask.norch_spreads_nan),
+    ),
+    Row(
+        "torch's derivative computes with numbers that were rounded to 16 bits on the way",
+        r"\.grad elements",
+        whole=("float16", r"logcumsumexp|normalize\("),
+        once=lambda case: ask.as_float64(case.lines),
+    ),
+    Row(
+        "of huge concentrations torch's mean has lost its digits",
+        r"elements .*torch has .*e\+",
+        whole="Kumaraswamy",
+    ),
+]
+
+OF_ROUNDING = [
+    Row(
+        "a value on the edge between two bins, whose last digits differ",
+        "elements",
+        last=r"histogram\(",
+        asks=of_found(ask.on_an_edge),
+    ),
+    Row(
+        "of a tolerance of 0, or of a singular value, rounding decides the rank",
+        "elements",
+        last="matrix_rank",
+        asks=of_lines(ask.rank_is_rounding),
+    ),
+    Row("of elements that should be 0 rounding decides", NOW, asks=of_lines(ask.rounding_beside_0)),
+    Row("the sign of a zero", NOW, asks=of_lines(ask.zeros_have_signs)),
+    Row(
+        "integers, and the eps of a loss, become float32, whose last digits differ",
+        whole=r"dtype=lib.(u?int|bool)|\.check\(|[cC]osine_?[eE]mbedding_?[lL]oss",
+        asks=of_found(ask.differs_as_float32),
+    ),
+    Row(
+        "rounding decides whether a pivot is 0",
+        UNDECIDED,
+        last="cholesky|definite",
+        asks=lambda case: ask.pivot_is_rounding(case.lines) or ask.operand_is_rounding(case.lines),
+    ),
+]
+
+OF_INFINITIES = [
+    Row(
+        "nothing is promised of a matrix that is not finite",
+        near=MATRIX,
+        asks=of_lines(ask.meets_infinity),
+    ),
+    Row(
+        "0 times infinity, or a difference of infinities, that one of the formulas has on its way",
+        "elements .*nan",
+        near=CANCELLING,
+        asks=of_lines(ask.meets_infinity),
+    ),
+    Row(
+        "a coordinate that is not finite lies anywhere",
+        "elements",
+        near=r"grid_sample(r_[23]d|r)?\(",
+        asks=of_lines(ask.meets_infinity),
+    ),
+    Row(
+        "of weights whose sum is 0 torch divides the loss of the labels and that of all classes apart",
+        "elements -?inf, torch has nan",
+        last=r"[cC]ross_?[eE]ntropy",
+    ),
+    Row(
+        "torch divides by the square of the divisor, which underflows",
+        "elements .*torch has .*inf",
+        whole="addcdiv",
+        derived=True,
+    ),
+    Row("the sign of a zero", near=DIVIDING, asks=of_found(ask.differs_in_signs_of_infinities)),
+    Row(
+        "torch's gradient of a variance of no more elements than the correction has no sign",
+        whole=r"\b(var|std)(_mean)?\(.*correction=",
+        derived=True,
+        asks=of_found(ask.differs_in_signs_of_infinities),
+    ),
+    Row("the sign of a NaN", last="copysign|signbit", asks=of_lines(ask.meets_infinity)),
+    Row("with a beta of 0 norch divides by it", whole=r"softplus\(v\d+, (beta=)?(0|False)\b", derived=True),
+]
+
+OF_GRAPHS = [
+    Row(
+        REFUSED + "a freed graph of what it never depended on, which it has forgotten",
+        "graph that was freed",
+        last="allow_unused=True",
+        asks=none_without_zeros,
+    ),
+    Row(
+        REFUSED + "a freed graph of what it never depended on, which it has forgotten",
+        "graph that was freed.*torch computes",
+        last=r"backward\(inputs=",
+    ),
+    Row(
+        "torch does not watch the writes to the values of a sparse tensor, whose memory it shares",
+        "elements",
+        whole=OF_VALUES,
+        once=replaced(OF_VALUES, r"\1, \2.clone()"),
+    ),
+    Row(
+        GAVE_UP + "derivatives and parts that torch's sparse tensors do not have",
+        "norch computes, torch raises .*([sS]parse|memory format option)",
+        whole="parse",
+    ),
+    Row(
+        REFUSED + "dims, indices and dtypes of no elements",
+        "norch raises (IndexError|RuntimeError: .*expected float32 or float64).*torch computes",
+        asks=of_lines(ask.has_no_elements),
+    ),
+    Row("of no elements nothing needs a gradient", "requires_grad", asks=of_lines(ask.has_no_elements)),
+    Row(
+        "of what is saved on the CPU, and written to later, each derivative reads other parts",
+        "elements",
+        whole="save_on_cpu",
+        once=replaced(r"^with lib\.autograd\.graph\.save_on_cpu\(\): ", ""),
+    ),
+    Row(
+        "torch rounds the length of a step to 16 bits, and lines are searched by ever other steps",
+        "elements",
+        whole=("float16", "strong_wolfe"),
+        once=left_out("strong_wolfe"),
+    ),
+]
+
+OF_DIGITS = [
+    Row("in wide dtypes torch has norch's numbers", asks=lambda case: ask.agrees_in_wide(case.lines, case.found)),
+    Row(
+        "of few digits norch's are as near to the result in float64 as torch's",
+        asks=lambda case: ask.torch_is_no_closer(case.lines, case.found),
+    ),
+    Row(
+        "torch rounds eps to 16 bits, where it becomes 0",
+        last=r"optim\.",
+        whole="16",
+        asks=lambda case: ask.torch_spreads_nan(INFINITE.sub("nan", case.found), case.close),
+    ),
+    Row(
+        "of equal eigenvalues, and of a singular value of 0, rounding decides",
+        derived=True,
+        asks=lambda case: (
+            ("svdvals" in case.whole or ask.norch_spreads_nan(case.found, case.close))
+            and ask.eigenvalues_meet(case.lines)
+        ),
+    ),
+    Row(
+        "torch calls a custom operation with zeros for a gradient that is not there",
+        "a NoneType, torch has a tensor",
+        whole=r"autograd\.Function",
+    ),
+    Row(
+        "of equal weights any is pruned",
+        "elements",
+        last=r"prune\.",
+        asks=of_lines(ask.equal_weights_decide),
+    ),
+    Row(
+        "a text shows the last digits of a number",
+        r"^v\d+: ['\"]",
+        asks=lambda case: ask.rounded_otherwise(case.lines) and ask.digits_decide(case.lines),
+    ),
+    Row(
+        "with a first beta below 1/2 torch's lerp subtracts infinities",
+        last="Adam",
+        asks=lambda case: ask.meets_infinity(case.lines) and ask.torch_spreads_nan(case.found, case.close),
+    ),
+    Row(
+        "a list that a custom operation returns holds its results; torch takes it for none",
+        "is_leaf|requires_grad",
+        last="use_reentrant=True",
+        asks=of_lines(ask.is_a_list),
+    ),
+    Row(
+        "of numbers that are not unique torch's isin promises nothing",
+        last="assume_unique=True",
+        once=replaced(", assume_unique=True", ""),
+    ),
+    Row("among numbers in no order nothing is promised", "elements", asks=of_lines(ask.edges_are_in_no_order)),
+]
+
+ASKED = [
+    *OF_HOOKS_AND_WALKS,
+    *OF_GRADIENTS,
+    *OF_FORMULAS,
+    *OF_ROUNDING,
+    *OF_INFINITIES,
+    *OF_GRAPHS,
+    *OF_DIGITS,
+]
