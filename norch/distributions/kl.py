@@ -12,6 +12,7 @@ from .composed import Independent, LogNormal
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
 from .gamma import Beta, Dirichlet, Gamma
+from .matrices import Wishart
 from .multivariate_normal import MultivariateNormal, _batch_mahalanobis
 from .positive import HalfCauchy, HalfNormal
 from .utils import digamma, softplus, sum_rightmost
@@ -155,6 +156,14 @@ def _multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor
     trace = solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-1, -2))
     distance = _batch_mahalanobis(q.scale_tril, q.loc - p.loc)
     return q._half_log_det - p._half_log_det + 0.5 * (trace + distance - p.event_shape[0])
+
+
+@register_kl(Wishart, Wishart)
+def _wishart(p: Wishart, q: Wishart) -> Tensor:
+    n = p.event_shape[0]
+    scale = q.df * (q._half_log_det - p._half_log_det)
+    trace = p.df / 2 * (solve_triangular(q.scale_tril, p.scale_tril, upper=False).pow(2).sum((-1, -2)) - n)
+    return scale + trace + (q.df / 2).mvlgamma(n) - (p.df / 2).mvlgamma(n) + (p.df - q.df) / 2 * p._slope_of_mvlgamma
 
 
 @register_kl(Independent, Independent)

@@ -156,7 +156,12 @@ class Wishart(ExponentialFamily):
         trace = (self.precision_matrix * value.mT).sum((-1, -2))
         return -df * self._half_log_det - (df / 2).mvlgamma(n) + (df - n - 1) / 2 * slogdet(value).logabsdet - trace / 2
 
+    @property
+    def _slope_of_mvlgamma(self) -> Tensor:
+        df, n = self.df, self._event_shape[-1]
+        return ((df.unsqueeze(-1) - arange(float(n), dtype=df.dtype, device=df.device)) / 2).digamma().sum(-1)
+
     def entropy(self) -> Tensor:
         df, n = self.df, self._event_shape[-1]
-        slope = (df.unsqueeze(-1) / 2 - arange(float(n), dtype=df.dtype, device=df.device) / 2).digamma().sum(-1)
-        return (n + 1) * self._half_log_det + (df / 2).mvlgamma(n) - (df - n - 1) / 2 * slope + df * n / 2
+        common = (n + 1) * self._half_log_det + (df / 2).mvlgamma(n)
+        return common - (df - n - 1) / 2 * self._slope_of_mvlgamma + df * n / 2

@@ -128,9 +128,9 @@ def linspace(
 ) -> Tensor:
     """`steps` evenly spaced numbers, the first `start`, the last `end`; computed in double, rounded once.
 
-    A vector [steps], of the default dtype without `dtype`; for integers the ends are rounded towards 0 first. Of scalars
-    their values are taken, which pass no gradient on. Raises ShapeError for a negative number of steps, TypeError if an
-    argument is not a number.
+    A vector [steps], of the default dtype without `dtype`; for integers the ends are rounded towards 0 first. Ends
+    that are scalars get no gradients. Raises ShapeError for a negative number of steps, TypeError if an argument is not
+    a number.
 
     >>> norch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
@@ -180,14 +180,11 @@ def evenly_spaced(
     count = whole(steps, name)
     if count < 0:
         raise ShapeError(f"{name}: expected a number of steps that is not negative, got {steps}")
-    first, last = (fitting(_end(value, name), kind, name) for value in (start, end))
-    return wrap(lib.linspace_tensor(float(first), float(last), count, computed.number, device_number(device)))
-
-
-def _end(value: Operand, name: str) -> float:
-    """The first or the last number, also of a scalar, which gets no gradient from it."""
-    if not isinstance(value, operation.Tensor):
-        return plain_number(value, name)
-    if value.ndim:
-        raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
-    return value.item()
+    ends = []
+    for value in (start, end):
+        if isinstance(value, operation.Tensor):
+            if value.ndim:
+                raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
+            value = value.item()  # which passes no gradient on
+        ends.append(float(fitting(plain_number(value, name), kind, name)))
+    return wrap(lib.linspace_tensor(*ends, count, computed.number, device_number(device)))

@@ -419,3 +419,20 @@ def test_an_inverse_gamma_expands_to_what_its_parameters_do():
         assert tuple(wide.sample().shape) == tuple(wide.batch_shape) == (3, 2)
         with pytest.raises(RuntimeError if lib is torch else norch.ShapeError):
             d.InverseGamma(lib.ones(2), lib.ones(2)).expand([3, 1])
+
+
+def test_divergences_of_wisharts():
+    """Beside torch's numbers; its own have no gradients, and of batches are other sums."""
+
+    def divergence(lib, df, factor):
+        d = lib.distributions
+        other = d.Wishart(lib.tensor(4.5, dtype=lib.float64), factor.new_tensor(COVARIANCE))
+        return d.kl_divergence(d.Wishart(df, scale_tril=factor.tril()), other)
+
+    theirs, ours = ([lib.tensor(x, dtype=lib.float64) for x in (5.5, TRIL)] for lib in (torch, norch))
+    assert divergence(norch, *ours).item() == pytest.approx(divergence(torch, *theirs).item(), rel=1e-9)
+    inputs = [x.requires_grad_() for x in ours]
+    assert norch.autograd.gradcheck(lambda df, factor: divergence(norch, df, factor), inputs)
+    batch = norch.tensor([5.5, 3.5], dtype=norch.float64)
+    alone = [divergence(norch, df, ours[1]).item() for df in batch]
+    assert divergence(norch, batch, ours[1]).tolist() == pytest.approx(alone)

@@ -286,6 +286,12 @@ OF_FORMULAS = [
         r"elements .*torch has .*e\+",
         whole="Kumaraswamy",
     ),
+    Row(
+        "torch's divergences of Wisharts have no gradients, and of batches are other sums",
+        "elements|requires_grad",
+        last="kl_divergence",
+        whole="Wishart",
+    ),
 ]
 
 OF_ROUNDING = [
