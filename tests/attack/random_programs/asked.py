@@ -169,7 +169,7 @@ OF_GRADIENTS = [
     Row(
         "in torch a transform's result that is a view of its argument follows writes to it",
         r"^(at the end )?v\d+: (\[\d\] )?requires_grad False",
-        whole=r"^{v} = lib\.func\.|^(v\d+) = lib\.func\.(.|\n)*^{v} = \1$",
+        whole=r"^(?=.*lib\.func\.).*\b({v}\b|(v\d+)\b(.|\n)*^{v} = \2$)",
     ),
     Row(
         "a transform makes new memory; in torch its result may be a view",

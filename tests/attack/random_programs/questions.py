@@ -53,7 +53,7 @@ def torch_expands(lines: Sequence[str]) -> bool:
     pair = Pair()
     for line in lines:
         pair.step(line)
-        if told := re.search(r"(v\d+) = lib\.autograd\.grad\(", line):
+        if told := re.search(r"(v\d+) = lib\..*autograd\.grad\(", line):
             ours, theirs = pair.ours.get(told[1]), pair.theirs.get(told[1])
             if is_expanded(theirs) and not is_expanded(ours):
                 return True
