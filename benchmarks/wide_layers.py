@@ -11,11 +11,14 @@ CLASSES = 10  # of small targets
 
 
 def random(kind: str, shape: tuple[int, ...]) -> Any:
-    """A tensor of a kind: normal, unit (between 0 and 1), sign (-1 or 1), or the number of classes as an int."""
+    """A tensor of a kind: normal, unit (between 0 and 1), sign (-1 or 1), "bags of 40", where bags of about that length
+    begin, or the number of classes as an int."""
     if kind == "unit":
         return norch.rand(*shape) * 0.98 + 0.01
     if kind == "sign":
         return norch.randint(0, 2, shape) * 2.0 - 1
+    if kind.startswith("bags of "):
+        return (norch.arange(*shape) + norch.rand(*shape) * 0.5).mul_(int(kind[8:])).long() * (norch.arange(*shape) > 0)
     return norch.randn(*shape) if kind == "normal" else norch.randint(0, int(kind), shape)
 
 
@@ -37,6 +40,12 @@ def layer(constructor: str, *shape: int, kind: str = "normal", inputs: int = 1) 
     letters = ", ".join("abc"[:inputs])
     name = f"{constructor} {list(shape)}"
     return name, f"layer({letters})", built(f"nn.{constructor}", *[(kind, shape)] * inputs)
+
+
+def bags(constructor: str, rows: int, count: int, each: int) -> tuple[str, str, Build]:
+    """A layer of so many bags, of about `each` integers, with offsets."""
+    inputs = (str(rows), (count * each,)), (f"bags of {each}", (count,))
+    return f"{constructor} [{count * each}] in {count} bags", "layer(a, b)", built(f"nn.{constructor}", *inputs)
 
 
 LAYERS = [
@@ -99,6 +108,9 @@ LAYERS = [
     layer("Embedding(1000, 64)", 64, 50, kind="1000"),
     layer("Embedding(30000, 256)", 32, 128, kind="30000"),
     layer("EmbeddingBag(1000, 64)", 64, 20, kind="1000"),
+    *(bags(f"EmbeddingBag(1000, 16, mode='{mode}')", 1000, 8, 4) for mode in ("sum", "mean", "max")),
+    *(bags(f"EmbeddingBag(95000, 64, mode='{mode}')", 95000, 64, 40) for mode in ("sum", "mean", "max")),
+    *(bags(f"EmbeddingBag(10000, 32, mode='{mode}')", 10000, 6667, 3) for mode in ("sum", "mean", "max")),
     *(
         layer(f"{kind}({size}, {size}{more}, batch_first=True)", *shape, size)
         for kind in ("RNN", "GRU", "LSTM")

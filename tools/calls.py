@@ -274,6 +274,8 @@ ROWS = {
         F.pad(x, (1, 1))
         F.interpolate(image, None, 2, "bilinear")
         F.embedding(n, x)
+        F.embedding_bag(places, x)
+        F.embedding_bag(n, x, n)
         F.layer_norm(x, (8,))
         F.pixel_unshuffle(image, 2)
         F.dropout(x, 0.5)

@@ -390,6 +390,7 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
 #include "cuda/fill.cuh"
 #include "cuda/indexing.cuh"
 #include "cuda/ordering.cuh"
+#include "cuda/bags.cuh"
 #include "cuda/reductions.cuh"
 #include "cuda/matmul.cuh"
 #include "cuda/layers.cuh"

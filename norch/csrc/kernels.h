@@ -20,6 +20,7 @@
 
 #pragma once
 #include "ops/attention.h"
+#include "ops/bags.h"
 #include "ops/combining.h"
 #include "ops/operations.h"
 #include "ops/linspace.h"
@@ -31,11 +32,12 @@
 // What can be wrong with values rather than with shapes. A CPU kernel fails at once. A CUDA kernel notes the fault, and
 // the host fails with it when it next waits for the device: no operation waits for its own checks.
 struct Fault {
-    enum : int32_t { NONE, INDEX, PLACE, TARGET, DIVISION, RANGE };  // PLACE: an index of gather or scatter
+    // PLACE: an index of gather or scatter; OFFSET: where a bag begins
+    enum : int32_t { NONE, INDEX, PLACE, TARGET, DIVISION, RANGE, OFFSET };
     int32_t kind;
-    int32_t axis;           // INDEX, PLACE: the axis; RANGE: the kind of error
+    int32_t axis;           // INDEX, PLACE: the axis; RANGE: the kind of error; OFFSET: 0 of the first bag
     const char* operation;  // for the message; RANGE: all of it, with {} for the value
-    int64_t size;           // INDEX, PLACE: of the axis; TARGET: the number of classes
+    int64_t size;           // INDEX, PLACE: of the axis; TARGET: the number of classes; OFFSET: of the input
     int64_t ignored;        // TARGET: ignore_index
     int64_t value;          // what was found; RANGE: the bits of a double
 };
@@ -302,6 +304,10 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(ctc_backward, (const Tensor& gradient, const Tensor& log_probs, const Tensor& labels, const Tensor& lengths, \
                           const Tensor& alpha, const Tensor& losses, Tensor& out, int64_t blank))   \
     LOSSES(LOSS_KERNEL)                                                                             \
+    /* The gradients of bags that are not a MAX: to the rows, if for_table is not null, it is zeros, and of the weights \
+       [integers] of a sum, which need the table and are zeros where no bag is */                   \
+    KERNEL(embedding_bag_backward, (const Tensor& gradient, const Tensor* table, const Tensor& index, const Tensor* starts, \
+                           const Tensor* weights, Tensor* for_table, Tensor* for_weights, const Bagging& how)) \
     /* columns [N, C * taps, outputs] of images, and the images that columns add up to */           \
     KERNEL(unfold, (const Tensor& x, Tensor& out, const Window& window))                            \
     KERNEL(fold, (const Tensor& columns, Tensor& out, const Window& window))                        \
@@ -344,7 +350,12 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* out = x above (upper) or below a diagonal and on it, zeros elsewhere; of one shape [..., m, n], maybe the same */ \
     KERNEL(triangle, (const Tensor& x, int64_t diagonal, bool upper, Tensor& out))                  \
     /* out = x with a border (ops/padding.h), both contiguous, out not empty */                     \
-    KERNEL(pad, (const Tensor& x, Tensor& out, const Padding& padding))
+    KERNEL(pad, (const Tensor& x, Tensor& out, const Padding& padding))                             \
+    /* out [bags, size] = the rows of a floating table [rows, size] that the integers of each bag name, times a weight \
+       for each integer, or null, in one (ops/bags.h); of MAX the row of each element, -1 of an empty bag, if it is \
+       asked for. index and starts are int64; all contiguous, out not empty */                      \
+    KERNEL(embedding_bag, (const Tensor& table, const Tensor& index, const Tensor* starts, const Tensor* weights, Tensor& out, \
+                  Tensor* chosen, const Bagging& how))
 
 #define VECTOR_KERNELS ELEMENTWISE_KERNELS ASSIGN_KERNEL MOVING_KERNELS REDUCTION_KERNELS OTHER_VECTOR_KERNELS
 

@@ -173,6 +173,19 @@ def _resample(graph: Nodes, call: Call) -> str:
     return graph.add("ReduceSum", graph.add("Mul", elements, factors), graph.integers([axis]), keepdims=0)
 
 
+@emits("embedding_bag_tensor")
+def _embedding_bag(graph: Nodes, call: Call) -> list[str]:
+    """Of bags of one size, in which every integer counts."""
+    table, index, offsets, weights = call.operands
+    mode, padding, *_ = call.arguments
+    if offsets is not None or padding >= 0:
+        raise RuntimeError("embedding_bag with offsets or padding_idx has no equivalent in ONNX")
+    rows = graph.add("Gather", graph.name(table), graph.name(index))
+    if weights is not None:
+        rows = graph.add("Mul", rows, graph.add("Unsqueeze", graph.name(weights), graph.integers([2])))
+    return [graph.add(("ReduceSum", "ReduceMean", "ReduceMax")[mode], rows, graph.integers([1]), keepdims=0), ""]
+
+
 def _window(array: Sequence[int], names: tuple[str, ...] = ("kernel_shape", "strides", "dilations")) -> dict[str, Any]:
     """The attributes of a window: the kernel, stride and dilation of each axis, and the padding around them."""
     axes = len(array) // 5

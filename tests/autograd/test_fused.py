@@ -181,6 +181,14 @@ def formulas():
             (lambda x: F.ctc_loss(x, lists()[:2].abs(), [5, 4], [3, 2], 3, zero_infinity=True), ramp(5, 2, 4)),
             (lambda x: F.ctc_loss(x, lists()[2:].abs(), [2, 3], [2, 3], 3, reduction="sum"), ramp(3, 2, 4)),
         ],
+        "EmbeddingBagBackward": [
+            (lambda x: F.embedding_bag(lists().flatten().abs(), x, norch.tensor([0, 0, 4])), ramp(5, 3)),
+            (
+                lambda x, w: F.embedding_bag(lists().abs(), x, mode="sum", per_sample_weights=w, padding_idx=0),
+                *(ramp(5, 3), ramp(4, 3)),
+            ),
+            (lambda x: F.embedding_bag(lists().abs(), x, mode="max", padding_idx=1), ramp(5, 3)),
+        ],
         "TransposedConvolutionBackward": [
             (
                 lambda x, w: F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1, groups=2),

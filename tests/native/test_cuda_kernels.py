@@ -213,6 +213,41 @@ def test_faulty_places_are_left_out_where_many_are_sorted():
     assert bool((x == 1).all())
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("count, size", [(20, 3), (700, 40), (1500, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_bags(dtype, count, size, mode):
+    index, starts = numbers(count, dtype="int64", modulus=97) + 48, norch.arange(0, count, 4)
+    table, gradient = numbers(97, size, dtype=dtype), numbers(len(starts), size, dtype=dtype) * 4  # a mean divides by 4
+    found = []
+    for move in (lambda x: x, lambda x: x.cuda()):
+        rows, scales = (move(x).requires_grad_() for x in (table, numbers(count, dtype=dtype, modulus=5)))
+        factors = scales if mode == "sum" else None
+        y = F.embedding_bag(move(index), rows, move(starts), mode=mode, per_sample_weights=factors, padding_idx=7)
+        y.backward(move(gradient))
+        found.append([y.detach(), rows.grad, *([scales.grad] if mode == "sum" else [])])
+    for here, there in zip(*found):
+        assert_close(there, here.tolist(), dtype)
+
+
+@pytest.mark.parametrize(
+    "integers, offsets, error, words",
+    [
+        ([0, 5], [0], IndexError, "index 5 is out of range for axis 0 of size 5"),
+        ([-1, 0], [0], IndexError, "index -1 is out of range"),
+        ([0, 1], [1], RuntimeError, "the first offset is 1, expected 0"),
+        ([0, 1], [0, 3], RuntimeError, "an offset is 3, expected increasing ones up to 2"),
+        ([0, 1, 2], [0, 2, 1], RuntimeError, "an offset is 1, expected increasing ones up to 3"),
+        ([0, 1, 2], [0, -2], RuntimeError, "an offset is -2"),
+    ],
+)
+def test_bags_that_are_wrong(integers, offsets, error, words):
+    for device in ("cpu", "cuda"):
+        table = norch.ones(5, 2, device=device)
+        with pytest.raises(error, match=words):
+            F.embedding_bag(norch.tensor(integers, device=device), table, norch.tensor(offsets, device=device)).tolist()
+
+
 @pytest.mark.parametrize("shape", [(5000,), (70, 60), (1024,), (1025,), (3, 4, 500)])
 def test_nonzero(shape):
     for modulus in (3, 2, 1000):

@@ -18,12 +18,6 @@ def table(requires_grad=False):
     return norch.tensor(TABLE, dtype=norch.float64, requires_grad=requires_grad)
 
 
-def bags(starts, ends, scales=(1.0,) * 6, without=None):
-    """The scaled rows of each bag, in plain Python."""
-    for start, end in zip(starts, ends):
-        yield [[scale * x for x in TABLE[i]] for i, scale in zip(INDEX[start:end], scales[start:end]) if i != without]
-
-
 def joined(mode, rows):
     columns = list(zip(*rows)) if rows else [[], []]
     if mode == "max":
@@ -31,41 +25,163 @@ def joined(mode, rows):
     return [math.fsum(column) / (max(len(column), 1) if mode == "mean" else 1) for column in columns]
 
 
+def expected_bags(mode, starts, ends, without=None, scales=(1.0,) * 6):
+    """The scaled rows of each bag as one, and the gradient of TABLE that ones bring, in plain Python."""
+    results, gradient = [], [[0.0, 0.0] for _ in TABLE]
+    for start, end in zip(starts, ends):
+        counted = [i for i in range(start, end) if INDEX[i] != without]
+        rows = [[scales[i] * x for x in TABLE[INDEX[i]]] for i in counted]
+        results.append(joined(mode, rows))
+        for i in counted:
+            for column in range(2):
+                share = scales[i] / (len(rows) if mode == "mean" else 1)
+                if mode == "max":
+                    values = [each[column] for each in rows]
+                    share = float(i == counted[values.index(max(values))])
+                gradient[INDEX[i]][column] += share
+    return results, gradient
+
+
+BAGS = {  # the offsets, whether the last one ends the input, the ends
+    "ragged": ([0, 2, 2, 5], False, [2, 2, 5, 6]),
+    "first and last empty": ([0, 0, 4, 6], False, [0, 4, 6, 6]),
+    "ended": ([0, 2, 2, 5, 6], True, [2, 2, 5, 6]),
+    "ends early": ([0, 1, 4], True, [1, 4]),
+    "rows": (None, False, [3, 6]),
+}
+TOLERANCE = {norch.float64: 1e-12, norch.float32: 1e-6, norch.float16: 4e-3, norch.bfloat16: 4e-2}
+
+
+@pytest.mark.parametrize("kind", BAGS)
 @pytest.mark.parametrize("without", [None, 3])
-@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
-def test_bags(mode, without):
-    index, weight = norch.tensor(INDEX), table(requires_grad=True)
-    starts, ends = [0, 2, 2, 5], [2, 2, 5, 6]
-    expected = [joined(mode, rows) for rows in bags(starts, ends, without=without)]
-    offsets = norch.tensor(starts)
-    close(F.embedding_bag(index, weight, offsets, mode=mode, padding_idx=without), expected, 1e-12)
-    ended = norch.tensor([*starts, 6])
-    result = F.embedding_bag(index, weight, ended, mode=mode, padding_idx=without, include_last_offset=True)
-    close(result, expected, 1e-12)
-    rows = [joined(mode, bag) for bag in bags([0, 3], [3, 6], without=without)]
-    close(F.embedding_bag(index.reshape(2, 3), weight, mode=mode, padding_idx=without), rows, 1e-12)
-    module = nn.EmbeddingBag.from_pretrained(table(), mode=mode, padding_idx=without)
-    close(module(index, offsets), expected, 1e-12)
-    assert not module.weight.requires_grad
-
-    def of(weight):
-        return F.embedding_bag(index, weight, offsets, mode=mode, padding_idx=without)
-
-    assert gradcheck(of, (weight,)) and gradgradcheck(of, (weight,))
+@pytest.mark.parametrize("mode, scaled", [("sum", False), ("sum", True), ("mean", False), ("max", False)])
+def test_bags(mode, scaled, without, kind, device):
+    offsets, ended, ends = BAGS[kind]
+    scales = [0.5, 2.0, -1.0, 3.0, 1.0, 0.25] if scaled else [1.0] * 6
+    values, gradient = expected_bags(mode, offsets or [0, 3], ends, without, scales)
+    options = {"mode": mode, "padding_idx": without, "include_last_offset": ended}
+    shape = (2, 3) if offsets is None else (6,)
+    for dtype, tolerance in TOLERANCE.items():
+        for numbers in (norch.int64, norch.int32, norch.uint8):
+            weight = norch.tensor(TABLE, dtype=dtype, device=device, requires_grad=True)
+            index = norch.tensor(INDEX, dtype=numbers, device=device).reshape(shape)
+            starts = None if offsets is None else norch.tensor(offsets, dtype=numbers, device=device)
+            factors = norch.tensor(scales, dtype=dtype, device=device).reshape(shape) if scaled else None
+            result = F.embedding_bag(index, weight, starts, per_sample_weights=factors, **options)
+            result.sum().backward()
+            assert result.dtype is weight.grad.dtype is dtype
+            close(result.double(), values, 8 * tolerance)
+            close(weight.grad.double(), gradient, 8 * tolerance)
 
 
-def test_scaled_rows_of_bags():
+@pytest.mark.parametrize("kind", BAGS)
+@pytest.mark.parametrize("without", [None, 3])
+@pytest.mark.parametrize("mode, scaled", [("sum", False), ("sum", True), ("mean", False), ("max", False)])
+def test_derivatives_of_bags(mode, scaled, without, kind):
+    offsets, ended, _ = BAGS[kind]
+    index = norch.tensor(INDEX).reshape((2, 3) if offsets is None else (6,))
+    starts = None if offsets is None else norch.tensor(offsets)
     scales = norch.tensor([0.5, 2.0, -1.0, 3.0, 1.0, 0.25], dtype=norch.float64, requires_grad=True)
-    index, weight, offsets = norch.tensor(INDEX), table(True), norch.tensor([0, 4])
-    expected = [joined("sum", rows) for rows in bags([0, 4], [4, 6], scales.tolist())]
-    close(F.embedding_bag(index, weight, offsets, mode="sum", per_sample_weights=scales), expected, 1e-12)
 
-    def of(weight, scales):
-        return F.embedding_bag(index, weight, offsets, mode="sum", per_sample_weights=scales)
+    def of(weight, *scales):
+        factors = scales[0].reshape(index.shape) if scales else None
+        options = {"mode": mode, "padding_idx": without, "include_last_offset": ended}
+        return F.embedding_bag(index, weight, starts, per_sample_weights=factors, **options)
 
-    assert gradcheck(of, (weight, scales))
+    given = (table(True), scales) if scaled else (table(True),)
+    assert gradcheck(of, given) and gradgradcheck(of, given)
+    plain, recorded = (
+        norch.autograd.grad((of(*given) ** 2).sum(), given, create_graph=create) for create in (False, True)
+    )
+    for one, other in zip(plain, recorded):  # in one call of C, and by the formula
+        close(one, other.tolist(), 1e-12)
+
+
+def test_bags_of_many_rows_do_not_depend_on_threads(device):
+    norch.manual_seed(3)
+    weight, index = norch.randn(300, 70, device=device), norch.randint(0, 300, (9000,), device=device)
+    starts = norch.randint(0, 9000, (500,), device=device).sort().values
+    starts[0] = 0
+    counts, found = norch.get_num_threads(), []
+    try:
+        for threads in (1, 4):
+            norch.set_num_threads(threads)
+            rows = [weight.clone().requires_grad_() for _ in ("sum", "mean", "max")]
+            scales = norch.arange(9000.0, device=device).requires_grad_()
+            for row, mode in zip(rows, ("sum", "mean", "max")):
+                factors = scales if mode == "sum" else None
+                y = F.embedding_bag(index, row, starts, mode=mode, per_sample_weights=factors)
+                y.backward(y.detach())
+            found.append([x.grad.tolist() for x in (*rows, scales)])
+    finally:
+        norch.set_num_threads(counts)
+    assert found[0] == found[1]
+
+
+def test_a_nan_is_the_largest_of_a_bag():
+    weight = norch.tensor([[1.0], [math.nan], [2.0]], requires_grad=True)
+    for index in ([0, 1, 2], [1, 2, 0], [2, 0, 1]):
+        weight.grad = None
+        result = F.embedding_bag(norch.tensor([index]), weight, mode="max")
+        result.sum().backward()
+        assert math.isnan(result.item()) and weight.grad.tolist() == [[0.0], [1.0], [0.0]]
+
+
+def test_bags_save_no_table_without_weights():
+    weight, index = table(True), norch.tensor([[0, 1]])
+    for mode in ("sum", "mean", "max"):
+        result = F.embedding_bag(index, weight, mode=mode)
+        with norch.no_grad():
+            weight.mul_(2)
+        result.sum().backward()
+    scales = norch.ones(1, 2, dtype=norch.float64).requires_grad_()
+    result = F.embedding_bag(index, weight, mode="sum", per_sample_weights=scales)
+    with norch.no_grad():
+        weight.mul_(2)
+    with pytest.raises(RuntimeError, match="EmbeddingBagBackward needs a value that was modified"):
+        result.sum().backward()
+
+
+def test_a_module_of_bags():
+    for mode in ("sum", "mean", "max"):
+        module = nn.EmbeddingBag.from_pretrained(table(), mode=mode, padding_idx=3)
+        found = module(norch.tensor(INDEX), norch.tensor([0, 2, 2, 5]))
+        close(found, expected_bags(mode, [0, 2, 2, 5], [2, 2, 5, 6], 3)[0], 1e-12)
+        assert not module.weight.requires_grad
+
+
+def test_only_sums_are_scaled():
     with pytest.raises(NotImplementedError, match="'mean'"):
-        F.embedding_bag(index, weight, offsets, per_sample_weights=scales)
+        F.embedding_bag(norch.tensor(INDEX), table(), norch.tensor([0]), per_sample_weights=norch.ones(6).double())
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_gradients_of_bags_by_frequency(mode, device):
+    weight, index = table(True).to(device).detach().requires_grad_(), norch.tensor(INDEX, device=device)
+    plain, scaled, again = (
+        norch.autograd.grad(
+            F.embedding_bag(index, weight, norch.tensor([0, 4], device=device), mode=mode, scale_grad_by_freq=by).sum(),
+            weight,
+            create_graph=create,
+        )[0]
+        for by, create in ((False, False), (True, False), (True, True))
+    )
+    expected = plain / norch.tensor([[1.0], [2.0], [1.0], [2.0]], device=device)
+    close(scaled, expected.tolist(), 1e-12)
+    close(again, expected.tolist(), 1e-12)
+
+
+def test_bags_of_nothing():
+    for mode in ("sum", "mean", "max"):
+        for shape, starts in (((2, 0), None), ((0,), [0, 0]), ((4,), []), ((0, 3), None)):
+            for size in (2, 0):
+                weight = norch.ones(3, size).requires_grad_()
+                offsets = None if starts is None else norch.tensor(starts, dtype=norch.int64)
+                result = F.embedding_bag(norch.zeros(shape).long(), weight, offsets, mode=mode)
+                assert result.tolist() == [[0.0] * size] * (shape[0] if starts is None else len(starts))
+                (gradient,) = norch.autograd.grad(result.sum(), weight, create_graph=True)
+                result.sum().backward()
+                assert gradient.tolist() == weight.grad.tolist() == [[0.0] * size] * 3
 
 
 def test_gradients_by_frequency():

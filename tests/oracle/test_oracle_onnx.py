@@ -216,6 +216,17 @@ def test_embeddings_and_tied_weights():
     ran(Model(), [norch.randint(0, 11, (2, 5))], [[norch.randint(0, 11, (7, 5))]], dynamic_axes={"x0": [0]})
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags(mode, tmp_path):
+    norch.manual_seed(0)
+    layer, numbers = nn.EmbeddingBag(11, 4, mode=mode), norch.randint(0, 11, (2, 5))
+    ran(layer, [numbers], [[norch.randint(0, 11, (7, 5))]], dynamic_axes={"x0": [0]})
+    if mode == "sum":
+        ran(lambda x: layer(numbers, per_sample_weights=x), [norch.randn(2, 5)])
+    with pytest.raises(RuntimeError, match="embedding_bag with offsets"):
+        norch.onnx.export(lambda x: layer(x, norch.tensor([0, 2])), numbers[0], tmp_path / "m.onnx")
+
+
 def test_models_of_the_examples():
     from char_transformer import CONTEXT, Transformer
     from digits_cnn import Network

@@ -83,6 +83,7 @@ LAYERS: dict[str, list[Any]] = {
     "Embedding(7, 3, max_norm=1.0)": [("whole", 7, (4, 5))],
     "EmbeddingBag(7, 3)": [("whole", 7, (4, 5))],
     "EmbeddingBag(7, 3, mode='max')": [("whole", 7, (4, 5))],
+    "EmbeddingBag(7, 3, mode='sum', padding_idx=2, scale_grad_by_freq=True)": [("whole", 7, (4, 5))],
     "RNN(3, 4, 2, dropout=0.3)": [(5, 2, 3)],
     "LSTM(3, 4, 2, batch_first=True, bidirectional=True)": [(2, 5, 3)],
     "LSTM(3, 4)": [(5, 2, 3)],

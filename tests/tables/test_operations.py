@@ -106,6 +106,7 @@ TESTED_BY_THEMSELVES = {
     "RoundedDivBackward",
     "RecurrentBackward",  # tests/nn/test_recurrent.py
     "EmbeddingBackward",  # tests/nn/test_embedding_bags.py
+    "EmbeddingBagBackward",
     "SelectBackward",  # tests/tensor/test_views.py
     "ModuleBackward",  # tests/nn/test_hooks.py
     "ModuleOutputBackward",

@@ -45,6 +45,15 @@ API Tensor* class_margin_backward(Tensor* gradient, Tensor* scores, Tensor* targ
 // Cosines and distances of x and y [..., n] (ops/row_pairs.h); the gradients of x (needed & 1) and y (& 2).
 API Tensor* row_pairs_tensor(Tensor* x, Tensor* y, int32_t kind, double eps);
 API Results* row_pairs_backward(Tensor* gradient, Tensor* x, Tensor* y, int32_t kind, double eps, int32_t needed);
+// Bags (api/bags.cpp): rows of a table [rows, size] that an input of integers names, [bags, n], or [n] with the offsets of
+// the bags, of which the last ends the input if `ended`: [bags, size] by a mode of Bagging (ops/bags.h). The input counts
+// but for `padding`; the weights have its shape, or are null. If with_rows, a MAX also says the row of each element.
+API Results* embedding_bag_tensor(Tensor* table, Tensor* input, Tensor* offsets, Tensor* weights, int32_t mode,
+                                  int64_t padding, int32_t ended, int32_t with_rows);
+// Of a sum or mean, the gradients of the table (needed & 1), and of the weights (& 2); the table may be null without.
+API Results* embedding_bag_backward(Tensor* gradient, Tensor* table, Tensor* input, Tensor* offsets, Tensor* weights,
+                                    int64_t rows, int32_t mode, int64_t padding, int32_t ended, int32_t by_frequency,
+                                    int32_t needed);
 // Connectionist temporal classification of log_probs [T, N, C], labels [N, S] and lengths [2, N] of the sequences and of
 // the labels: the losses [N], and what the backward wants besides.
 API Results* ctc_tensor(Tensor* log_probs, Tensor* labels, Tensor* lengths, int64_t blank);

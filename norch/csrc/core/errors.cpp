@@ -78,6 +78,10 @@ void fail_with(const Fault& fault, int64_t value) {
         case Fault::TARGET:
             fail(INDEX_ERROR, "{}: target {} is out of range, expected 0 to {} or ignore_index {}", fault.operation,
                  value, fault.size - 1, fault.ignored);
+        case Fault::OFFSET:
+            if (fault.axis == 0) fail(RUNTIME_ERROR, "{}: the first offset is {}, expected 0", fault.operation, value);
+            fail(RUNTIME_ERROR, "{}: an offset is {}, expected increasing ones up to {}", fault.operation, value,
+                 fault.size);
         case Fault::RANGE: {
             double found;
             memcpy(&found, &value, sizeof found);

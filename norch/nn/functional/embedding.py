@@ -5,12 +5,11 @@ from __future__ import annotations
 from ..._C import ShapeError, lib
 from ...arguments import flags, one_size
 from ...autograd import no_grad
+from ...autograd.derivatives.bags import MODES, join_bags
 from ...autograd.derivatives.indexing import EmbeddingBackward
-from ...functions.creation import tensor, where
-from ...functions.ranges import arange
+from ...functions.creation import where
 from ...given import warn
 from ...methods.places import SLICES, Places
-from ...methods.statistics import bins_of
 from ...operation import check_range, recorded, wrap
 from ...tensor import Tensor
 from ...types import int32, int64, shown, uint8
@@ -110,9 +109,9 @@ def embedding_bag(
     Bags are the rows of an input [bags, n], or pieces of an input [n], each from one of the `offsets` [bags] to the
     next; with `include_last_offset` the last one is the end. An empty bag gives 0. `per_sample_weights`, shaped as the
     input, scale the rows of a "sum". Numbers that are `padding_idx` do not count. The other options are those of
-    `embedding`. The dtype is the weight's. Raises IndexError for an input outside 0 to rows - 1, ValueError for bags or
-    a mode that do not fit, RuntimeError for offsets that do not rise or lie outside the input, and if the input is not
-    int64, int32 or uint8.
+    `embedding`. The dtype is the weight's, a floating one. Raises IndexError for an input outside 0 to rows - 1,
+    ValueError for bags or a mode that do not fit, RuntimeError for offsets that do not rise or lie outside the input,
+    and if the input is not int64, int32 or uint8.
 
     >>> table = norch.tensor([[1.0], [2.0], [4.0]])
     >>> F.embedding_bag(norch.tensor([0, 1, 2]), table, norch.tensor([0, 2]), mode="sum")
@@ -125,80 +124,18 @@ def embedding_bag(
         input, weight = weight, input
     _check_table("embedding_bag", input, weight)
     _check_bags(input, weight, mode, per_sample_weights, scale_grad_by_freq)
-    of_one_size = input.ndim == 2 and offsets is None and padding_idx is None and input.shape[1] > 0
-    starts = [] if of_one_size else _starts(input, offsets, include_last_offset)
-    sizes = [end - start for start, end in zip(starts, starts[1:])]
-    index = input.long().reshape(-1)
-    if starts and starts[-1] < len(index):  # the last offset ends before the input does
-        index = index[: starts[-1]]
+    if offsets is not None:
+        check_tensors("embedding_bag", offsets)
+        check_integers("embedding_bag", "offsets", offsets)
     if max_norm is not None:
-        _renormalize(weight, index, max_norm, norm_type)
-    padding = None if padding_idx is None else check_padding_idx(padding_idx, weight.shape[0])
-    rows = _rows(weight, index, None, scale_grad_by_freq)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)[: len(rows)]
-
-    if of_one_size or (padding is None and len(set(sizes)) == 1 and sizes[0]):
-        bags = rows.unflatten(0, input.shape if of_one_size else (len(sizes), sizes[0]))
-        return bags.sum(1) if mode == "sum" else bags.mean(1) if mode == "mean" else bags.max(1).values
-    counted = None if padding is None else index != padding
-    if mode == "max":
-        return _maxima(rows, counted, starts, sizes)
-    ends = tensor(starts[1:], dtype=int64, device=index.device)
-    bags = bins_of(ends, arange(len(index), device=index.device), right=True)
-    result = weight.new_zeros(len(sizes), weight.shape[1])
-    result = result.index_add(0, bags, rows if counted is None else where(counted.unsqueeze(1), rows, 0.0))
-    if mode == "sum":
-        return result
-    counts = tensor(sizes, dtype=int64, device=index.device)
-    if counted is not None:
-        counts = counts.new_zeros(len(sizes)).index_add(0, bags, counted.long())
-    return result / counts.clamp(min=1).unsqueeze(1).to(weight.dtype)
-
-
-def _maxima(rows: Tensor, counted: Tensor | None, starts: list[int], sizes: list[int]) -> Tensor:
-    """The largest element of each column of each bag, 0 of an empty one."""
-    longest, bags = max(sizes, default=0), len(sizes)
-    if not longest or not bags:
-        return rows.new_zeros(bags, rows.shape[1])
-    steps = arange(longest, device=rows.device)
-    inside = steps < tensor(sizes, dtype=int64, device=rows.device).unsqueeze(1)  # [bags, longest]
-    places = where(inside, tensor(starts[:-1], dtype=int64, device=rows.device).unsqueeze(1) + steps, 0)
-    if counted is not None:
-        inside = inside.logical_and(counted[places])
-    padded = where(
-        inside.unsqueeze(2), rows.index_select(0, places.reshape(-1)).unflatten(0, (bags, longest)), -float("inf")
-    )
-    return where(inside.any(1, keepdim=True), padded.max(1).values, 0.0)
-
-
-def _starts(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> list[int]:
-    """Where each bag begins in the flat input, then where the last one ends."""
-    if input.ndim == 2:
-        if offsets is not None:
-            raise ValueError("embedding_bag: an input of two dimensions has a bag in each row, expected no offsets")
-        return [input.shape[1] * bag for bag in range(input.shape[0] + 1)]
-    if input.ndim != 1 or offsets is None or offsets.ndim != 1:
-        found = None if offsets is None else list(offsets.shape)
-        raise ValueError(
-            f"embedding_bag: input is {list(input.shape)} and offsets {found}, expected [bags, n], or [n] and [bags]"
-        )
-    check_integers("embedding_bag", "offsets", offsets)
-    starts = offsets.tolist()
-    count = input.shape[0]
-    if starts and starts[0] != 0:
-        raise RuntimeError(f"embedding_bag: the first offset is {starts[0]}, expected 0")
-    if any(a > b for a, b in zip(starts, starts[1:])) or (starts and starts[-1] > count):
-        raise RuntimeError(f"embedding_bag: offsets are {starts}, expected increasing ones up to {count}")
-    if include_last_offset:
-        if not starts:
-            raise ValueError("embedding_bag: include_last_offset expects at least one offset")
-        return starts
-    return [*starts, count]
+        _renormalize(weight, input.reshape(-1).long(), max_norm, norm_type)
+    padding = -1 if padding_idx is None else check_padding_idx(padding_idx, weight.shape[0])
+    settings = MODES.index(mode), padding, include_last_offset
+    return join_bags(weight, per_sample_weights, input, offsets, settings, scale_grad_by_freq)
 
 
 def _check_bags(input: Tensor, weight: Tensor, mode: str, scales: Tensor | None, by_frequency: bool) -> None:
-    if mode not in ("sum", "mean", "max"):
+    if mode not in MODES:
         raise ValueError(f"embedding_bag: mode is {shown(mode)}, expected 'sum', 'mean' or 'max'")
     if mode == "max" and by_frequency:
         raise ValueError("embedding_bag: scale_grad_by_freq is not for the mode 'max'")
