@@ -127,16 +127,24 @@ void take(const T* x, const int64_t* places, T* out, int64_t n, F at) {
     for (; j < n; j++) out[j] = x[at(places[j])];
 }
 
+// The same of places that were checked.
+template <class T>
+void take(const T* x, const int64_t* places, const Placing& placing, T* out, int64_t n) {
+    const int64_t size = placing.bounds.size, stride = placing.stride;
+    if (placing.bounds.kind == Fault::NONE || (stride == 1 && !placing.wraps))
+        take(x, places, out, n, [](int64_t place) { return place; });
+    else
+        take(x, places, out, n, [=](int64_t place) { return (place + ((place >> 63) & size)) * stride; });
+}
+
 // n elements from as many places, side by side: the places are checked in vectors, a few at a time.
 template <class T>
 void read_places(const T* x, const int64_t* places, const Placing& placing, T* out, int64_t n) {
-    if (placing.bounds.kind == Fault::NONE) return take(x, places, out, n, [](int64_t offset) { return offset; });
-    const int64_t size = placing.wraps ? placing.bounds.size : 0, stride = placing.stride;
+    if (placing.bounds.kind == Fault::NONE) return take(x, places, placing, out, n);
     for (int64_t start = 0; start < n; start += CHECKED) {
         const int64_t count = smaller(CHECKED, n - start);
         check_places(placing, places + start, 1, count);
-        take(x, places + start, out + start, count,
-             [=](int64_t place) { return (place + ((place >> 63) & size)) * stride; });
+        take(x, places + start, placing, out + start, count);
     }
 }
 
@@ -180,13 +188,38 @@ bool read_table(const Tensor& x, const Tensor& places, const Placing& placing, c
     return true;
 }
 
+// Short rows whose elements come from places in a row each, as gather reads them: several are checked at a time. Returns
+// whether they are such rows.
+template <class T>
+bool read_rows(const Tensor& x, const Tensor& places, const Placing& placing, const Tensor& out) {
+    const Layout<3> layout = collapse<3>({&x, &places, &out});
+    if (layout.ndim != 2 || layout.shape[1] > CHECKED / 4 || layout.strides[0][1] != 0 || layout.strides[1][1] != 1 ||
+        layout.strides[2][1] != 1)
+        return false;
+    const int64_t n = layout.shape[1], down = layout.strides[1][0];
+    const bool checks = placing.bounds.kind != Fault::NONE;
+    if (checks && down != n) return false;
+    parallel_for(layout.shape[0], 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin, count; i < end; i += count) {
+            count = smaller(CHECKED / n, end - i);
+            const T* from = data_as<const T>(x) + i * layout.strides[0][0];
+            const int64_t* given = data_as<const int64_t>(places) + i * down;
+            T* to = data_as<T>(out) + i * layout.strides[2][0];
+            if (checks) check_places(placing, given, 1, count * n);
+            for (int64_t k = 0; k < count; k++)
+                take(from + k * layout.strides[0][0], given + k * down, placing, to + k * layout.strides[2][0], n);
+        }
+    });
+    return true;
+}
+
 }  // namespace
 
 // out[p] = x.data[p . x.strides + offset of places[p]]
 void index_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& placing, Tensor& out) {
     for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (read_table<T>(x, places, placing, out)) return;
+        if (read_table<T>(x, places, placing, out) || read_rows<T>(x, places, placing, out)) return;
         for_rows(x, places, out, false, [&](const Row& row) {
             read(data_as<const T>(x) + row.start[0], data_as<const int64_t>(places) + row.start[1], placing,
                  data_as<T>(out) + row.start[2], row);
