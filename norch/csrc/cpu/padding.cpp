@@ -53,69 +53,80 @@ Span inner_part(int64_t before, int64_t size, int64_t padded) {
     return {begin, end < begin ? begin : end};
 }
 
+// Rows of n elements, from_row apart, each between `left` and `right` elements of one value.
+template <class T>
+void frame_rows(const T* from, int64_t from_row, int64_t n, T* to, int64_t left, int64_t right, int64_t rows, T value) {
+    enum { BORDER = 64 / sizeof(T), TOGETHER = 16384 / sizeof(T) };
+    const int64_t gap = left + right, padded = n + gap;
+    if (gap == 0 && from_row == n) n *= rows, rows = 1;
+    if (padded < BORDER && rows > 1) {  // thin rows are set together, then all are copied
+        for (int64_t count; rows > 0; rows -= count, from += count * from_row, to += count * padded) {
+            count = smaller(rows, TOGETHER / padded);
+            fill_row(to, count * padded, value);
+            copy_rows(from, from_row, to + left, padded, count, n);
+        }
+        return;
+    }
+    T values[BORDER];
+    for (T& element : values) element = value;
+    fill_row(to, left, value);
+    to += left;
+    for (; rows > 1; rows--, from += from_row, to += padded) {
+        copy_row(from, to, n);
+        if (gap <= BORDER)
+            memcpy(to + n, values, sizeof values);  // the next row overwrites what is too much
+        else
+            fill_row(to + n, gap, value);
+    }
+    copy_row(from, to, n);
+    fill_row(to + n, right, value);
+}
+
 }  // namespace
 
 void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
     const int last = x.ndim - 1;
     const int64_t size = x.shape[last], padded = out.shape[last], before = padding.before[last];
     const Span inner = inner_part(before, size, padded);
-    const int64_t left = inner.begin, right = padded - inner.end;
+    const int64_t left = inner.begin, right = padded - inner.end, width = inner.end - left;
     const bool is_constant = padding.mode == Padding::CONSTANT;
+    const int64_t rows = rows_of(out), own_rows = rows_of(x), above = last ? padding.before[last - 1] : 0;
+    const Span inner_rows = last ? inner_part(above, own_rows, rows) : Span{0, 1};
     Scratch<int64_t> borders(is_constant ? 0 : left + right);  // what the elements left and right of the inner part are
     for (int64_t k = 0; k < borders.count; k++)
         borders[k] = padded_from(padding.mode, k < left ? k : inner.end + k - left, before, size);
-    const int64_t rows = rows_of(out), own_rows = rows_of(x);
-    const Span inner_rows = last ? inner_part(padding.before[last - 1], own_rows, rows) : Span{0, 1};
-    Scratch<int64_t> row_sources(rows);
-    for (int64_t r = 0; r < rows; r++)
-        row_sources[r] = last ? padded_from(padding.mode, r, padding.before[last - 1], own_rows) : 0;
+    Scratch<int64_t> row_sources(is_constant ? 0 : rows);
+    for (int64_t r = 0; r < row_sources.count; r++)
+        row_sources[r] = last ? padded_from(padding.mode, r, above, own_rows) : 0;
     for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        enum { BORDER = 64 / sizeof(T) };
-        const T *from = data_as<T>(x), value = T(padding.value);
-        T* to = data_as<T>(out);
+        const T *x_data = data_as<T>(x), value = T(padding.value);
+        T* out_data = data_as<T>(out);
         const int64_t *border = borders.data, *row_source = row_sources.data;
-        const bool is_thin = is_constant && padded < BORDER;  // an image is set first, then all rows are copied
-        const bool in_blocks = is_constant && left <= BORDER && right <= BORDER && !is_thin;
         parallel_for(out.size / padded, 1 + SMALL_WORK / padded, [&](int64_t first, int64_t end) {
-            T values[BORDER];
-            for (T& element : values) element = value;
             Sources at(x, out, padding, first / rows);
-            for (int64_t row = first; row < end; at.next()) {
-                const int64_t image = at.image(), behind = smaller(row + rows - row % rows, end);
-                if (is_thin) {
-                    fill_row(to + row * padded, (behind - row) * padded, value);
-                    const int64_t start = row - row % rows;  // of the image
-                    const int64_t r = row % rows < inner_rows.begin ? inner_rows.begin : row % rows;
-                    const int64_t count = image < 0 ? 0 : smaller(inner_rows.end, behind - start) - r;
-                    if (count > 0 && inner.end > left)
-                        copy_rows(from + (image * own_rows + row_source[r]) * size + left - before, size,
-                                  to + (start + r) * padded + left, padded, count, inner.end - left);
-                    row = behind;
+            for (int64_t row = first, behind; row < end; row = behind, at.next()) {
+                const int64_t image = at.image(), begin = row % rows, stop = smaller(rows, begin + end - row);
+                const T* from = x_data + image * own_rows * size + left - before;
+                T* const to = out_data + (row - begin) * padded;
+                behind = row + stop - begin;
+                if (is_constant) {
+                    const auto from_on = [=](int64_t low, int64_t r) { return r < low ? low : smaller(r, stop); };
+                    const int64_t high = image < 0 || width <= 0 ? stop : from_on(begin, inner_rows.begin);
+                    const int64_t low = from_on(high, inner_rows.end);
+                    fill_row(to + begin * padded, (high - begin) * padded, value);
+                    if (high < low)
+                        frame_rows(from + (high - above) * size, size, width, to + high * padded, left, right,
+                                   low - high, value);
+                    fill_row(to + low * padded, (stop - low) * padded, value);
                     continue;
                 }
-                for (int64_t r = row % rows; row < behind; r++, row++) {
-                    const T* line = from + (image * own_rows + row_source[r]) * size;
-                    T* const target = to + row * padded;
-                    T* const rest = target + inner.end;
-                    if (image < 0 || row_source[r] < 0) {
-                        fill_row(target, padded, value);
-                        continue;
-                    }
-                    if (in_blocks && row + 1 < end) {  // what follows overwrites what is too much of a border
-                        memcpy(target, values, sizeof values);
-                        copy_row(line + left - before, target + left, inner.end - left);
-                        memcpy(rest, values, sizeof values);
-                        continue;
-                    }
-                    copy_row(line + left - before, target + left, inner.end - left);
-                    if (is_constant) {
-                        KEPT_TOGETHER for (int64_t k = 0; k < left; k++) target[k] = value;
-                        KEPT_TOGETHER for (int64_t k = 0; k < right; k++) rest[k] = value;
-                    } else {
-                        KEPT_TOGETHER for (int64_t k = 0; k < left; k++) target[k] = line[border[k]];
-                        KEPT_TOGETHER for (int64_t k = 0; k < right; k++) rest[k] = line[border[left + k]];
-                    }
+                for (int64_t r = begin; r < stop; r++) {
+                    const T* line = x_data + (image * own_rows + row_source[r]) * size;
+                    T *const target = to + r * padded, *const rest = target + inner.end;
+                    copy_row(line + left - before, target + left, width);
+                    KEPT_TOGETHER for (int64_t k = 0; k < left; k++) target[k] = line[border[k]];
+                    KEPT_TOGETHER for (int64_t k = 0; k < right; k++) rest[k] = line[border[left + k]];
                 }
             }
         });
