@@ -77,24 +77,29 @@ bool write_if_ordered(const KeyLine<T>& line, F write) {
     return rises || falls;
 }
 
-// Few elements: each finds how many come before it, without a jump that depends on them. K holds how far their keys are
-// from `middle`.
+// Few elements: each finds how many come before it, in vectors and without a jump that depends on them. K holds how far
+// their keys are from `middle`.
 template <class K, class T, class F>
 void rank(const KeyLine<T>& line, Key<T> middle, F write) {
-    K keys[RANKED], ranks[RANKED];
-    for (int64_t i = 0; i < line.n; i++) {
-        const K key = K(line.key(i) - middle);
-        K behind = 0;
-        INDEPENDENT for (int64_t j = 0; j < i; j++) {
-            const K precedes = key < keys[j];
-            ranks[j] += precedes;
-            behind += precedes;
-        }
-        keys[i] = key;
-        ranks[i] = K(i - behind);
+    enum { BYTES = 16, LANES = BYTES / sizeof(K) };
+    typedef K Vector __attribute__((vector_size(BYTES)));
+    K keys[RANKED];
+    int8_t order[RANKED];
+    const int64_t n = line.n;
+    for (int64_t i = 0; i < n; i++) keys[i] = K(line.key(i) - middle);
+    for (int64_t i = n; i % LANES != 0; i++) keys[i] = std::numeric_limits<K>::max();  // behind all others
+    Vector place = {};
+    for (int k = 0; k < LANES; k++) place[k] = k;
+    for (int64_t start = 0; start < n; start += LANES, place += K(LANES)) {
+        const int64_t end = start + LANES;
+        Vector own, rank = {};  // true is -1
+        memcpy(&own, keys + start, sizeof own);
+        for (int64_t j = 0; j < start; j++) rank -= own >= keys[j];
+        for (int64_t j = start; j < end; j++) rank -= (own > keys[j]) | ((own == keys[j]) & (place > K(j)));
+        for (int64_t j = end; j < n; j++) rank -= own > keys[j];
+        for (int k = 0; k < LANES; k++) order[rank[k]] = int8_t(start + k);
     }
-    for (int64_t i = 0; i < line.n; i++)
-        if (ranks[i] < line.count) write(int64_t(ranks[i]), i, Key<T>(keys[i] + middle));
+    for (int64_t i = 0; i < line.count; i++) write(i, order[i], Key<T>(keys[order[i]] + middle));
 }
 
 // Keys from a small range: how many there are of each tells where they go.
@@ -225,7 +230,7 @@ int64_t room_for(int64_t n) {
 
 template <class T, class F>
 void order(const KeyLine<T>& line, void* room, F write) {
-    if (write_if_ordered(line, write)) return;
+    if (line.n > RANKED && write_if_ordered(line, write)) return;
     bool is_packed = fits_packed<T>(line.n);
     if (line.n > FEW && line.count < line.n) {
         if (line.count <= FEW) return insert_few(line, write);
