@@ -21,6 +21,7 @@ enum {
     ABREAST = 8,       // of so many rows at least
     NARROW = 64,       // columns of which several rows are taken side by side
     SHORT_BYTES = 32,  // of a row that is reduced faster beside others than on its own
+    FEW_BYTES = 1024,  // partial results of a row that is over before more lanes pay
 };
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
     const int64_t n = reduced.shape[reduced.ndim - 1], rows = reduced.size > 0 ? reduced.size / n : 0;
     const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
     const int64_t stride = reduced.strides[0][reduced.ndim - 1];
-    if (kept.ndim == 1 && rows == 1 && n <= CHUNK / 4)
+    if (kept.ndim == 1 && rows == 1 && n <= smaller(CHUNK, FEW_BYTES / sizeof(typename Op::Partial)))
         return reduce_short_rows(kept.size, n, stride, step, writing, x, out, out_step);
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
         auto reduce = [&](int64_t from, int64_t to) {
