@@ -35,18 +35,19 @@ static bool are_equal(Tensor* x, Tensor* y) {
 }
 
 int32_t equal_tensors(Tensor* x, Tensor* y) {
-    enum { BLOCK = 65536 };  // elements: the first block that differs is the last that is compared
+    // Elements of the first part that is compared, and of others. A part that differs is the last.
+    enum { LEAST = 4096, BLOCK = 65536 };
     int32_t result = -1;
     attempt([&] {
         if (!same_shape(*x, *y)) {
             result = 0;
             return;
         }
-        if (x->size <= BLOCK || x->device != CPU) return void(result = are_equal(x, y));
-        const int64_t rows = x->shape[0], step = std::max<int64_t>(1, BLOCK * rows / x->size);
+        if (x->size <= LEAST || x->device != CPU) return void(result = are_equal(x, y));
+        const int64_t rows = x->shape[0], most = std::max<int64_t>(1, BLOCK * rows / x->size);
         result = 1;
-        for (int64_t i = 0; i < rows && result; i += step) {
-            const int64_t count = std::min(step, rows - i);
+        for (int64_t i = 0, count = std::max<int64_t>(1, LEAST * rows / x->size); i < rows && result; i += count) {
+            if (i > 0) count = std::min(most, rows - i);
             const Owned part = taken(slice_tensor(x, 0, i, count, 1)), other = taken(slice_tensor(y, 0, i, count, 1));
             result = are_equal(part.tensor, other.tensor);
         }
