@@ -11,8 +11,10 @@ CLASSES = 10  # of small targets
 
 
 def random(kind: str, shape: tuple[int, ...]) -> Any:
-    """A tensor of a kind: normal, unit (between 0 and 1), sign (-1 or 1), "bags of 40", where bags of about that length
-    begin, or the number of classes as an int."""
+    """A tensor of a kind: normal, channels last, unit (between 0 and 1), sign (-1 or 1), "bags of 40" (where bags of
+    about that length begin), or the number of classes."""
+    if kind == "channels last":
+        return norch.randn(*shape).to(memory_format=norch.channels_last)
     if kind == "unit":
         return norch.rand(*shape) * 0.98 + 0.01
     if kind == "sign":
@@ -38,7 +40,7 @@ def built(constructor: str, *inputs: tuple[str, tuple[int, ...]]) -> Build:
 
 def layer(constructor: str, *shape: int, kind: str = "normal", inputs: int = 1) -> tuple[str, str, Build]:
     letters = ", ".join("abc"[:inputs])
-    name = f"{constructor} {list(shape)}"
+    name = f"{constructor} {list(shape)}" + (f" {kind}" if kind == "channels last" else "")
     return name, f"layer({letters})", built(f"nn.{constructor}", *[(kind, shape)] * inputs)
 
 
@@ -142,6 +144,10 @@ LAYERS = [
     layer("FractionalMaxPool2d(2, output_ratio=0.6)", 8, 16, 32, 32),
     layer("ConstantPad2d(2, 0.5)", 8, 16, 32, 32),
     *(layer(f"{mode}Pad2d(2)", 8, 16, 32, 32) for mode in ("Zero", "Reflection", "Replication", "Circular")),
+    *(
+        layer(name, 8, 16, 32, 32, kind="channels last")
+        for name in ("MaxPool2d(2)", "AvgPool2d(2)", "BatchNorm2d(16)", "Upsample(scale_factor=2)", "ZeroPad2d(2)")
+    ),
     layer("CosineSimilarity()", 256, 128, inputs=2),
     layer("PairwiseDistance()", 256, 128, inputs=2),
     layer("PReLU()", 8, 8),

@@ -379,7 +379,7 @@ IMAGES = {  # [samples, 16, height, width]
     "flip": "images.flip(-1)",
     "** 3": "images**3",
 }
-NARROW = {  # dtypes of 16 bits: h is float16, b bfloat16
+NARROW = {  # h is float16, b bfloat16, tiny int8, short int16
     f"{code} of {kind}": re.sub(r"\bx\b", name, code)
     for name, kind in (("h", "float16"), ("b", "bfloat16"))
     for code in (
@@ -387,6 +387,10 @@ NARROW = {  # dtypes of 16 bits: h is float16, b bfloat16
         "x.int();x.sum();x.sum(0);x.mean(-1);x.max();x.std();x.softmax(-1);x.T.contiguous();"
         "lib.nn.functional.pad(x, (1, 1))"
     ).split(";")
+} | {
+    f"{code} of {kind}": re.sub(r"\bx\b", name, code)
+    for name, kind in (("tiny", "int8"), ("short", "int16"))
+    for code in "x + x;x < 7;x.clamp(3, 9);lib.where(mask, x, x);x.amax(1);x // 3;x.sum()".split(";")
 }
 CREATION = {
     "zeros": "lib.zeros(n, n)",

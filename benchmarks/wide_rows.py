@@ -2,9 +2,9 @@
 
 A row is a line of Python that norch and torch both run, with `lib` for either of them. The names it may use: x, y, z
 (matrices of n x n), leaf (one that requires gradients), d (one of doubles), v and w (vectors of n), picked (n places
-along an axis), places (n x n of them), mask (n x n), h and b (matrices of 16 bits), rows (many of 28 elements; classes,
-spots and picks are places in them), thin (many of 10), flat (7 long ones), bytes (n x n), images (of 16 channels, about
-n x n elements).
+along an axis), places (n x n of them), mask (n x n), h, b and short (matrices of 16 bits), tiny and bytes (of 8), rows
+(many of 28 elements; classes, spots and picks are places in them), thin (many of 10), flat (7 long ones), images (of 16
+channels, about n x n elements).
 """
 
 from __future__ import annotations
@@ -103,6 +103,8 @@ OPERANDS = {  # what a code may name, as functions of n
     "d": lambda n: (norch.rand(n, n) * 6 - 3).double(),
     "h": lambda n: norch.rand(n, n).half(),
     "b": lambda n: norch.rand(n, n).bfloat16(),
+    "tiny": lambda n: norch.randint(0, 11, (n, n)).to(norch.int8),
+    "short": lambda n: norch.randint(0, 11, (n, n)).to(norch.int16),
     "rows": lambda n: norch.rand(1 + n * n // 28, 28),
     "classes": lambda n: norch.randint(0, 28, (1 + n * n // 28,)),
     "spots": lambda n: norch.randint(0, 28, (1 + n * n // 28, 28)),
