@@ -104,7 +104,7 @@ class ModuleHooks:
                 node.hook = lambda grad_input, _: grad_input
             return result
         if node is not None:
-            result = _leave(node, result)
+            result = _leave(node if node.tracked else _first(through, module, inputs, result), result)
         if outside:
             outputs = ModuleOutputs(_listed(result), lambda gradients: _before_backward(outside, module, gradients))
             result = _leave(outputs, result)
@@ -122,6 +122,21 @@ def _through_backward(
         if replaced is not None:
             grad_input = _checked(replaced, grad_input)
     return grad_input
+
+
+def _first(hooks: list[Callable[..., Any]], module: object, inputs: tuple[Any, ...], result: Any) -> ModuleOutputs:
+    """The node of a module whose inputs require no gradients: its hooks are called before backward enters it."""
+
+    def call(grad_output: Iterable[Tensor | None]) -> tuple[Tensor | None, ...]:
+        gradients = tuple(grad_output)
+        warn(
+            "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+            "require gradients"
+        )
+        _through_backward(hooks, module, (None,) * len(inputs), gradients)
+        return gradients
+
+    return ModuleOutputs(_listed(result), call)
 
 
 def _before_backward(

@@ -98,7 +98,8 @@ def test_backward_hook_without_gradients_of_inputs():
     seen = []
     linear = layer([[2.0]], [1.0])
     linear.register_full_backward_hook(lambda module, *gradients: seen.append(gradients))
-    (linear(norch.Tensor([[3.0]])) * 5).sum().backward()
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        (linear(norch.Tensor([[3.0]])) * 5).sum().backward()
     ((grad_input, grad_output),) = seen
     assert grad_input == (None,) and grad_output[0].item() == 5.0 and linear.weight.grad.item() == 15.0
 
@@ -344,9 +345,10 @@ def test_backward_hooks_of_a_module_that_returns_a_dict():
 def test_a_backward_hook_returns_no_gradient_of_inputs_that_require_none():
     linear = layer([[2.0]], [1.0])
     linear.register_full_backward_hook(lambda module, grad_input, grad_output: grad_input)
-    linear(norch.ones(1, 1)).backward()
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        linear(norch.ones(1, 1)).backward()
     linear.register_full_backward_hook(lambda module, grad_input, grad_output: grad_output)
-    with pytest.raises(RuntimeError, match="inputs that require none"):
+    with pytest.raises(RuntimeError, match="inputs that require none"), pytest.warns(UserWarning, match="no inputs"):
         linear(norch.ones(1, 1)).backward()
 
 
