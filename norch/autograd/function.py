@@ -155,13 +155,13 @@ class SavedTensor:
             self.value = Packed(self.value)
 
     def tensor(self, name: str) -> Tensor:
-        """The tensor; a result as part of the graph, if backward is recorded itself."""
+        """The tensor; a result as part of the graph, whether or not backward is recorded itself."""
         value = self.value
         if isinstance(value, Packed):
             value = value.tensor()
         else:
             check_unchanged(name, value, self.stamp)
-        if self.node is None or not mode.enabled:
+        if self.node is None:
             return value
         alias = wrap(lib.alias_tensor(value._ptr))
         alias._edge = self.node()
