@@ -15,6 +15,7 @@ from .cyclic import CosineAnnealingWarmRestarts, CyclicLR
 from .one_cycle import OneCycleLR
 from .plateau import ReduceLROnPlateau
 from .scheduler import LRScheduler
+from .scheduler import _enable_get_lr_call as _enable_get_lr_call
 from .schedules import (
     ConstantLR,
     CosineAnnealingLR,

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 
 from ...arguments import flags
 from ...types import shown
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, StateDict
 from .scheduler import (
     LRScheduler,
+    attributes_of,
     check_has_momentum,
     check_optimizer,
     for_each_group,
@@ -40,8 +41,6 @@ class CyclicLR(LRScheduler):
     0.0
     """
 
-    _not_saved = (*LRScheduler._not_saved, "_scale_fn")
-
     @flags
     def __init__(
         self,
@@ -68,7 +67,7 @@ class CyclicLR(LRScheduler):
         self.max_lrs = for_each_group(max_lr, optimizer, "max_lr")
         self.total_size = float(step_size_up + (step_size_up if step_size_down is None else step_size_down))
         self.step_ratio = step_size_up / self.total_size
-        self.mode, self.gamma, self._scale_fn = mode, gamma, scale_fn
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
@@ -84,8 +83,8 @@ class CyclicLR(LRScheduler):
 
     def scale_fn(self, x: float) -> float:
         """The height of cycle x, or of batch x, as a part of the whole."""
-        if self._scale_fn is not None:
-            return self._scale_fn(x)
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
         return {"triangular": 1.0, "triangular2": 0.5 ** (x - 1), "exp_range": self.gamma**x}[self.mode]
 
     def get_lr(self) -> list[float]:
@@ -98,6 +97,17 @@ class CyclicLR(LRScheduler):
             for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums):
                 set_momentum(group, high - (high - low) * height)
         return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs)]
+
+    def state_dict(self) -> StateDict:
+        """The settings, with None for a function and a dict for a callable object."""
+        return {**super().state_dict(), "_scale_fn_custom": attributes_of(self._scale_fn_custom)}
+
+    def load_state_dict(self, state_dict: StateDict) -> None:
+        """Load all but the function, which stays."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
+        attributes = state_dict.get("_scale_fn_custom")
+        if attributes is not None:
+            vars(self._scale_fn_custom).update(attributes)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):

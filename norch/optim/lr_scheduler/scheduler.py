@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from ...arguments import index_of
@@ -169,6 +170,23 @@ def check_has_momentum(optimizer: Optimizer) -> None:
 def set_momentum(group: Group, momentum: float) -> None:
     """Set the momentum of a group (SGD, RMSprop), or its beta1 (Adam)."""
     group.update({"betas": (momentum, *group["betas"][1:])} if "betas" in group else {"momentum": momentum})
+
+
+def attributes_of(function: Any) -> dict[str, Any] | None:
+    """What a state_dict keeps of a function: a callable object's attributes; None for a function, which has none."""
+    attributes = None if isinstance(function, FunctionType) else getattr(function, "__dict__", None)
+    return None if attributes is None else dict(attributes)
+
+
+class _enable_get_lr_call:
+    """PyTorch's `with` block around a call of `get_lr`, for schedulers written for it; norch's may always be called."""
+
+    def __init__(self, o: LRScheduler) -> None: ...
+
+    def __enter__(self) -> _enable_get_lr_call:
+        return self
+
+    def __exit__(self, *exception: object) -> None: ...
 
 
 def _copied(lr: Any) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from ...types import shown
 from ..optimizer import Optimizer, StateDict
-from .scheduler import LRScheduler, check_optimizer, for_each_group, positive
+from .scheduler import LRScheduler, attributes_of, check_optimizer, for_each_group, positive
 
 Factor = Callable[[int], float]  # of an epoch
 
@@ -26,8 +25,7 @@ class _ByFunctions(LRScheduler):
 
     def state_dict(self) -> StateDict:
         """The settings, with None for a function and a dict for a callable object."""
-        kept = [None if isinstance(f, types.FunctionType) else getattr(f, "__dict__", None) for f in self.lr_lambdas]
-        return {**super().state_dict(), "lr_lambdas": [attributes and dict(attributes) for attributes in kept]}
+        return {**super().state_dict(), "lr_lambdas": [attributes_of(function) for function in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Load all but the functions, which stay."""
