@@ -336,6 +336,11 @@ def _get_tracing_state() -> None:
     """None: nothing is traced."""
 
 
+def _is_tracing() -> bool:
+    """False: nothing is traced."""
+    return False
+
+
 def _are_functorch_transforms_active() -> bool:
     """False: functions under `vmap` get ordinary tensors, one sample after another."""
     return False

@@ -184,6 +184,9 @@ _PICTURES = {"Drawing", "draw_graph"}
 _OF_MODULES = {
     "vmap": "func",
     "ops": "library",
+    "ScriptFunction": "jit",
+    "ScriptModule": "jit",
+    "get_device_module": "accelerator",
     "Event": "cuda",
     "Stream": "cuda",
     "Future": "futures",

@@ -1,8 +1,10 @@
-"""Buffers of many tensors, at the path from which programs that reduce gradients over processes import them."""
+"""Buffers of many tensors and exceptions of other threads, at the path from which programs import them."""
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, Sequence
+import sys
+import traceback
+from typing import Any, Iterable, Iterator, NoReturn, Sequence
 
 from .functions.joining import cat
 from .tensor import Tensor
@@ -41,3 +43,43 @@ def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[T
             part = waiting[tensor.type()] = []
         part.append(tensor)
     yield from waiting.values()
+
+
+class KeyErrorMessage(str):
+    """A message that a KeyError prints as it is, in lines.
+
+    >>> KeyError(norch._utils.KeyErrorMessage("not here"))
+    KeyError(not here)
+    """
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """The exception that is handled now, to be raised in another thread or process, which `reraise` does.
+
+    It is of the same class there, with the traceback as its text; a RuntimeError if the class takes no such text.
+
+    >>> try:
+    ...     1 / 0
+    ... except ZeroDivisionError:
+    ...     caught = norch._utils.ExceptionWrapper(where="in a thread")
+    >>> caught.exc_type.__name__, caught.where
+    ('ZeroDivisionError', 'in a thread')
+    """
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, error, trace = exc_info or sys.exc_info()
+        self.exc_type: Any = kind
+        self.exc_msg = "".join(traceback.format_exception(kind, error, trace))
+        self.where = where
+
+    def reraise(self) -> NoReturn:
+        """Raise it again."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        try:
+            error = self.exc_type(KeyErrorMessage(text))
+        except Exception:
+            raise RuntimeError(text) from None
+        raise error

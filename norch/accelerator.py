@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from . import cuda
+from types import ModuleType
+
+from . import cpu, cuda
 from .devices import device
+from .devices import device as _device
 
 
 def is_available() -> bool:
@@ -47,6 +50,16 @@ def current_device_index() -> int:
 
 
 current_device_idx = current_device_index
+
+
+def get_device_module(device: str | None = None) -> ModuleType:
+    """The module of a kind of device, `norch.cpu` or `norch.cuda`; without one, that of the accelerator, or the CPU.
+
+    >>> norch.get_device_module("cpu").__name__
+    'norch.cpu'
+    """
+    kind = current_accelerator(check_available=True) if device is None else _device(device)
+    return cuda if kind is not None and kind.type == "cuda" else cpu
 
 
 def set_device_index(device: str | int) -> None:

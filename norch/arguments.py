@@ -6,7 +6,7 @@ import functools
 import operator
 from typing import Any, Callable, Sequence, TypeVar, cast
 
-from . import operation
+from . import devices, operation
 from ._C import RangeError, ShapeError, device_number, int64_array
 from ._C import default as default_device
 from .given import number_in
@@ -281,6 +281,20 @@ def cuda_place(device: Any) -> Any:
     if device is not None and device_number(device) == 0:
         raise RuntimeError(f"cuda: expected a CUDA device, got {shown(device)}")
     return "cuda" if device is None else device
+
+
+def parse_to(
+    *args: Any,
+    device: str | int | None = None,
+    dtype: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> tuple[devices.device | None, dtype | None, bool, Any]:
+    """(device, dtype, non_blocking, memory_format) of a call of `to`, for modules that have a `to` of their own."""
+    blocking = [value for value in args if isinstance(value, bool)][:1] or [bool(non_blocking)]
+    place, kind = destination(*(x for x in args if not isinstance(x, bool)), device=device, dtype=dtype)
+    return None if place is None else devices.device(place), kind, blocking[0], memory_format
 
 
 def destination(

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Callable, NamedTuple, NoReturn
 
 from .paths import PATHS
-from .types import ABSENT_DTYPES
+from .types import ABSENT_DTYPES, ABSENT_LAYOUTS
 
 COMPLEX = "norch has no complex dtypes"
 
@@ -23,8 +23,7 @@ COMPLEX = "norch has no complex dtypes"
 _TABLE: dict[str, list[tuple[str, str]]] = {
     "": [
         (
-            "saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
-            "sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor",
+            "saddmm sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_csc_tensor sparse_csr_tensor",
             "norch has sparse tensors in COO layout only",
         ),
         (
@@ -42,7 +41,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
             "the layer is nn.RNN, nn.LSTM or nn.GRU",
         ),
-        ("jagged nested", "pad the sequences and use a mask, or pack them with nn.utils.rnn.pack_sequence"),
+        ("nested", "pad the sequences and use a mask, or pack them with nn.utils.rnn.pack_sequence"),
         ("to_dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
         ("frobenius_norm nuclear_norm", "use norch.linalg"),
         ("eig lobpcg symeig", "use norch.linalg.eigh for symmetric matrices"),
@@ -175,7 +174,7 @@ _BY_NAME: dict[str, list[tuple[str, str]]] = {
             "quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic",
             _QUANTIZED,
         ),
-        ("TensorType _higher_order_ops _subclasses", _GRAPHS),
+        ("DeviceObjType TensorType _higher_order_ops _subclasses", _GRAPHS),
         (
             "BFloat16Storage BoolStorage ByteStorage CharStorage DoubleStorage FloatStorage HalfStorage IntStorage "
             "LongStorage ShortStorage",
@@ -188,12 +187,14 @@ _BY_NAME: dict[str, list[tuple[str, str]]] = {
     ],
     "_C": [
         ("DispatchKey DispatchKeySet _disabled_torch_function_impl", _NOBODY),
+        ("Graph Node Value", _GRAPHS),
         ("_TensorMeta _functorch _nn", "it belongs to PyTorch's C++"),
     ],
     "_dynamo": [("_trace_wrapped_higher_order_op exc utils", _GRAPHS)],
     "autograd": [
         ("forward_ad", "norch has no forward-mode derivatives: autograd.functional.jvp takes two passes backward"),
     ],
+    "autograd.profiler": [("emit_itt emit_nvtx", "norch does not call the tools of processors' makers")],
     "cuda": [
         ("CUDAGraph graph make_graphed_callables", "use norch.compile, which makes CUDA graphs"),
         ("nvtx", "norch does not call NVIDIA's tools"),
@@ -218,6 +219,7 @@ _BY_NAME: dict[str, list[tuple[str, str]]] = {
             _GRAPHS,
         ),
     ],
+    "jit": [("_get_trace_graph", _GRAPHS)],
     "nn": [("intrinsic qat quantizable quantized", _QUANTIZED)],
     "overrides": [("BaseTorchFunctionMode TorchFunctionMode", _NOBODY)],
     "utils": [
@@ -233,6 +235,7 @@ def _named(table: dict[str, list[tuple[str, str]]]) -> dict[str, dict[str, str]]
     }
 
 
+_KINDS: dict[str, Any] = {**ABSENT_DTYPES, **ABSENT_LAYOUTS}
 ABSENT, BY_NAME = _named(_TABLE), _named(_BY_NAME)
 
 
@@ -251,9 +254,14 @@ class _Dual(NamedTuple):
     tangent: None = None
 
 
-# Questions whether something is there that norch never has
+# Questions whether something is there that norch never has, and a function in a module of such names
 _ANSWERS: dict[str, Callable[..., Any]] = {
+    "torch._C._nn._parse_to": lambda *to, **options: importlib.import_module("norch.arguments").parse_to(
+        *to, **options
+    ),
     "torch._subclasses.fake_tensor.is_fake": lambda tensor: False,
+    "torch.distributed.rpc.api._require_initialized": lambda func: func,  # (a decorator: what it calls says the reason)
+    "torch.distributed.rpc.is_available": lambda: False,
     "torch.autograd.forward_ad.unpack_dual": lambda tensor, *, level=None: _Dual(tensor),
     "torch.fx.experimental.proxy_tensor.get_proxy_mode": lambda: None,
 }
@@ -306,8 +314,8 @@ def missing(module: str) -> Callable[[str], Any]:
             return importlib.import_module(f"{path}.{name}")
         if name in BY_NAME.get(module, {}):
             return by_name(f"{path}.{name}".replace("norch", "torch", 1), BY_NAME[module][name])
-        if not module and name in ABSENT_DTYPES:
-            return ABSENT_DTYPES[name]
+        if not module and name in _KINDS:
+            return _KINDS[name]
         raise AttributeError(message(module, name) or f"module {path!r} has no attribute {name!r}")
 
     return __getattr__

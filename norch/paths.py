@@ -48,7 +48,7 @@ _TABLE = {
         "streams": "Event Stream",
     },
     "": {"storage": "TypedStorage UntypedStorage"},
-    "cuda.amp": {"autocast_mode": "autocast custom_bwd custom_fwd", "grad_scaler": "GradScaler"},
+    "cuda.amp": {"autocast_mode": "autocast custom_bwd custom_fwd", "grad_scaler": "GradScaler OptState"},
 }
 PATHS = {
     f"norch.{package}.{path}".replace("..", "."): names.split()

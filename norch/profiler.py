@@ -12,8 +12,8 @@ from .autograd.profiler import profile as _profile
 from .autograd.profiler import record_function
 
 __all__ = [
-    "ProfilerActivity", "ProfilerAction", "profile", "record_function", "schedule", "supported_activities",
-    "tensorboard_trace_handler",
+    "ProfilerActivity", "ProfilerAction", "kineto_available", "profile", "record_function", "schedule",
+    "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip
 
 
@@ -35,6 +35,15 @@ class ProfilerAction(Enum):
     """
 
     NONE, WARMUP, RECORD, RECORD_AND_SAVE = range(4)
+
+
+def kineto_available() -> bool:
+    """Whether PyTorch's library that watches processors is there: no.
+
+    >>> norch.profiler.kineto_available()
+    False
+    """
+    return False
 
 
 def schedule(

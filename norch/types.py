@@ -133,6 +133,8 @@ default = _Default()
 class layout:
     """How the memory of a tensor is read: `norch.strided`, for sparse tensors `norch.sparse_coo`.
 
+    PyTorch's others can be compared with these, and no tensor has them.
+
     >>> norch.ones(2).layout is norch.strided
     True
     """
@@ -150,6 +152,8 @@ class layout:
 
 
 strided, sparse_coo = layout("strided"), layout("sparse_coo")
+ABSENT_LAYOUTS = {name: layout(name) for name in ("jagged", "sparse_bsc", "sparse_bsr", "sparse_csc", "sparse_csr")}
+globals().update(ABSENT_LAYOUTS)  # known by name: programs ask whether a tensor has one of them
 
 
 _shorter = reprlib.Repr()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import Any, Iterable
 
 from .._C import lib
@@ -13,7 +14,11 @@ from ..operation import refuse_recording
 from ..tensor import Tensor
 from ..types import float16
 
-_READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
+
+class OptState(Enum):
+    """What was done with the gradients of an optimizer since the last update of the scale."""
+
+    READY, UNSCALED, STEPPED = range(3)
 
 
 class GradScaler:
@@ -59,7 +64,7 @@ class GradScaler:
             growth_interval,
         )
         # of each optimizer: its stage, and whether a gradient overflowed
-        self._stages: dict[int, tuple[str, bool]] = {}
+        self._stages: dict[int, tuple[OptState, bool]] = {}
 
     def scale(self, outputs: Any) -> Any:
         """A tensor, or each of a list or tuple of them, times the factor.
@@ -86,10 +91,10 @@ class GradScaler:
         if not self._enabled:
             return
         refuse_recording("GradScaler looks for infinite gradients")
-        stage, _ = self._stages.get(id(optimizer), (_READY, False))
-        if stage == _UNSCALED:
+        stage, _ = self._stages.get(id(optimizer), (OptState.READY, False))
+        if stage == OptState.UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        if stage == _STEPPED:
+        if stage == OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         if not hasattr(optimizer, "param_groups"):
             raise TypeError(f"GradScaler: expected an Optimizer, got {type(optimizer).__name__}")
@@ -101,7 +106,7 @@ class GradScaler:
             for gradient in gradients:
                 overflowed |= not gradient.isfinite().all().item()
                 gradient *= 1.0 / (self._scale or 1.0)
-        self._stages[id(optimizer)] = (_UNSCALED, overflowed)
+        self._stages[id(optimizer)] = (OptState.UNSCALED, overflowed)
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Unscale the gradients, if `unscale_` has not, and step unless one is infinite or NaN.
@@ -115,14 +120,14 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs or args:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        stage, _ = self._stages.get(id(optimizer), (_READY, False))
-        if stage == _STEPPED:
+        stage, _ = self._stages.get(id(optimizer), (OptState.READY, False))
+        if stage == OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if stage == _READY:
+        if stage == OptState.READY:
             self.unscale_(optimizer)
         overflowed = self._stages[id(optimizer)][1]
         result = None if overflowed else optimizer.step(*args, **kwargs)
-        self._stages[id(optimizer)] = (_STEPPED, overflowed)
+        self._stages[id(optimizer)] = (OptState.STEPPED, overflowed)
         return result
 
     def update(self, new_scale: float | Tensor | None = None) -> None:

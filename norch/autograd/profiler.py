@@ -8,6 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from ..files import written
+from ..missing import missing
 
 
 class _Row(NamedTuple):
@@ -28,7 +29,7 @@ class _Block(_Row):
     cpu_time = property(lambda self: self.seconds * 1e6 / self.calls)
 
 
-class _Times(list[_Block]):
+class EventList(list[_Block]):
     """The blocks of a run."""
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **_: Any) -> str:
@@ -86,15 +87,15 @@ class profile:
         """Count a step: all steps are timed."""
         self.step_num += 1
 
-    def key_averages(self, *_: Any, **__: Any) -> _Times:
+    def key_averages(self, *_: Any, **__: Any) -> EventList:
         """(key, count, seconds) of each block."""
         names = dict.fromkeys(name for name, _, _ in self._found)
         times = {name: [seconds for other, _, seconds in self._found if other == name] for name in names}
-        return _Times(_Block(name, len(found), sum(found)) for name, found in times.items())
+        return EventList(_Block(name, len(found), sum(found)) for name, found in times.items())
 
-    def events(self) -> _Times:
+    def events(self) -> EventList:
         """Each run of a block alone."""
-        return _Times(_Block(name, 1, seconds) for name, _, seconds in self._found)
+        return EventList(_Block(name, 1, seconds) for name, _, seconds in self._found)
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -136,3 +137,6 @@ class record_function:
     def __exit__(self, *exception: object) -> None:
         for running in profile._running:
             running.add(self.name, self._begin, time.perf_counter() - self._begin)
+
+
+__getattr__ = missing("autograd.profiler")

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from .. import amp
+from ..amp.grad_scaler import OptState as OptState
 from ..given import warn
 from ..types import DType, float16
 

@@ -7,7 +7,7 @@ than `threshold` elements shows the first and last `edgeitems` of each dimension
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 from ..types import default, shown
 
@@ -93,7 +93,7 @@ def tensor_repr(tensor: Tensor, column: int = 0) -> str:
     kind = type(tensor).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
     indent = column + len(prefix)
-    return _join_suffixes(prefix + _numbers_text(tensor.detach(), indent), _suffixes(tensor), indent)
+    return join_suffixes(prefix + numbers_text(tensor.detach(), indent), _suffixes(tensor), indent)
 
 
 def number_text(tensor: Tensor) -> str:
@@ -112,7 +112,8 @@ def number_text(tensor: Tensor) -> str:
 # ---- the numbers -----------------------------------------------------------------------------------------------------
 
 
-def _numbers_text(tensor: Tensor, indent: int) -> str:
+def numbers_text(tensor: Tensor, indent: int) -> str:
+    """The numbers of a tensor in their brackets; lines after the first begin at a column."""
     if 0 in tensor.shape:
         return "[]"
     summarize = math.prod(tensor.shape) > options.threshold
@@ -216,11 +217,12 @@ def _suffixes(tensor: Tensor) -> list[str]:
     return suffixes
 
 
-def _join_suffixes(text: str, suffixes: list[str], indent: int) -> str:
-    """Each suffix after a comma, on a new line if the line would grow too long."""
+def join_suffixes(text: str, suffixes: Iterable[str], indent: int, force_newline: bool = False) -> str:
+    """Each suffix after a comma, on a new line if the line would grow too long, or the first anyway, and a bracket."""
     length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if length + len(suffix) + 2 > options.linewidth:
+        if force_newline or length + len(suffix) + 2 > options.linewidth:
+            force_newline = False
             text += ",\n" + " " * indent + suffix
             length = indent + len(suffix)
         else:

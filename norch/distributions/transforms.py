@@ -58,6 +58,10 @@ def _inside(y: Tensor) -> Tensor:
     return y.clamp(min=info.tiny, max=1 - info.eps)
 
 
+def _clipped_sigmoid(x: Tensor) -> Tensor:
+    return _inside(x.sigmoid())
+
+
 class SigmoidTransform(Transform):
     """y = 1 / (1 + exp(-x)).
 
@@ -69,7 +73,7 @@ class SigmoidTransform(Transform):
     sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
-        return _inside(x.sigmoid())
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         y = _inside(y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Callable, Final, Generic, Iterator, NoReturn, TypeVar
 
+from ..missing import missing
 from ..nn.module import Module
 
 __all__ = [
@@ -211,3 +212,6 @@ def load(f: object, *_: object, **__: object) -> NoReturn:
         "jit.load: norch compiles no scripts; a module saved with norch.save is loaded with "
         "norch.load(path, weights_only=False)"
     )
+
+
+__getattr__ = missing("jit")

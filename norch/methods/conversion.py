@@ -130,7 +130,7 @@ class ConversionMethods:
         >>> norch.ones(2).cuda().device if norch.cuda.is_available() else norch.device("cuda:0")
         device(type='cuda', index=0)
         """
-        return self.to(device=cuda_place(device))
+        return self.to(device=cuda_place(device), memory_format=memory_format)
 
     def type_as(self: Tensor, other: Tensor) -> Tensor:
         """This tensor, in its shape, in the dtype of another. Raises TypeError if that is not a tensor.

@@ -10,7 +10,7 @@ _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
 def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
     """One of "none", "mean" and "sum", as the two flags say."""
-    return reduction_of(size_average, reduce, "mean")
+    return reduction_of(size_average, reduce, "mean", emit_warning)
 
 
 def get_enum(reduction: str) -> int:

@@ -10,7 +10,18 @@ from .resume import load_checkpoint, progress, save_checkpoint
 from .swap import swap_tensors
 
 if TYPE_CHECKING:
-    from . import _contextlib, _foreach_utils, _pytree, benchmark, checkpoint, data, dlpack, hooks, model_zoo
+    from . import (
+        _contextlib,
+        _foreach_utils,
+        _pytree,
+        benchmark,
+        checkpoint,
+        data,
+        dlpack,
+        flop_counter,
+        hooks,
+        model_zoo,
+    )
 
 __all__ = ["checkpoint", "data", "load_checkpoint", "progress", "save_checkpoint", "swap_tensors", "utils"]
 
@@ -29,6 +40,7 @@ if not TYPE_CHECKING:  # (a checker follows imports)
             "checkpoint",
             "data",
             "dlpack",
+            "flop_counter",
             "hooks",
             "model_zoo",
         ):

@@ -3,6 +3,7 @@
 Each file lists what it offers in its `__all__`; here the lists come together.
 """
 
+import importlib
 from typing import TYPE_CHECKING
 
 from ...autocasting import NAMES as _AUTOCAST
@@ -46,6 +47,10 @@ if not TYPE_CHECKING:  # a type checker follows the lists of the files; it reads
     globals().update({name: _under_autocast(globals()[name], name, __name__) for name in _AUTOCAST & set(__all__)})
 
 if not TYPE_CHECKING:  # (a checker knows what is missing)
-    from ...missing import missing as _missing
+    from ...missing import missing
 
-    __getattr__ = _missing("nn.functional")
+    _missing = missing("nn.functional")
+
+    def __getattr__(name: str) -> object:
+        """`_Reduction` is a file, which losses of other programs read here; other names are missing."""
+        return importlib.import_module("norch.nn._reduction") if name == "_Reduction" else _missing(name)

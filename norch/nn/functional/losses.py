@@ -260,15 +260,14 @@ def check_reduction(reduction: str) -> str:
     return reduction
 
 
-def reduction_of(size_average: Flag, reduce: Flag, reduction: str) -> str:
+def reduction_of(size_average: Flag, reduce: Flag, reduction: str, warns: bool = True) -> str:
     """The reduction, checked; or what its old names `size_average` and `reduce` say, with a warning."""
     if size_average is None and reduce is None:
         return check_reduction(reduction)
     averages, reduces = (flag is None or bool(flag) for flag in (size_average, reduce))
     meant = "none" if not reduces else "mean" if averages else "sum"
-    warn(
-        f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.",
-    )
+    if warns:
+        warn(f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.")
     return meant
 
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
 from multiprocessing.context import BaseContext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...arguments import flags
 from ...functions.generator import Generator
@@ -25,10 +25,20 @@ from .dataset import Dataset, IterableDataset, whole_batch
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import End, Epoch, Failure, Fetch, Job, Worker, stop
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Collate = Callable[[Any], object]  # from a list of samples to a batch, or from a sample
+_collate_fn_t, _worker_init_fn_t = Collate, Callable[[int], None]  # (for annotations of loaders derived from this one)
 
 _FIXED = {"dataset", "batch_size", "sampler", "batch_sampler", "drop_last", "persistent_workers"}  # they work together
 MAX_PREFETCH = 64  # batches in flight for each worker; each is an open file
+
+
+class _DatasetKind:
+    """The numbers of `loader._dataset_kind`."""
+
+    Map, Iterable = 0, 1
 
 
 class DataLoader:
@@ -99,7 +109,7 @@ class DataLoader:
         self.batch_size, self.drop_last = batch_size, drop_last
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn: Collate = collate_fn or (default_collate if self._batched else default_convert)
-        self._kept: _WorkerIterator | None = None  # the iterator whose workers persist
+        self._iterator: Any = None  # the one whose workers persist
         self.__initialized = True
 
     __initialized = False  # loaders that go round and round set it while they wrap the sampler, as in PyTorch
@@ -133,14 +143,16 @@ class DataLoader:
         return cls  # DataLoader[Tensor], for annotations
 
     def __iter__(self) -> Iterator[Any]:
-        if self.num_workers == 0:
-            return _Iterator(self)
-        if self._kept is not None and self._kept.restart(self):
-            return self._kept
-        iterator = _WorkerIterator(self)
+        if self._iterator is not None and self._iterator._reset(self) is not False:
+            return self._iterator
+        iterator = self._get_iterator()
         if self.persistent_workers:
-            self._kept = iterator
+            self._iterator = iterator
         return iterator
+
+    def _get_iterator(self) -> Any:
+        """A new iterator, which loaders derived from this class wrap."""
+        return _MultiProcessingDataLoaderIter(self) if self.num_workers else _SingleProcessDataLoaderIter(self)
 
     def __repr__(self) -> str:
         shuffle = isinstance(self.sampler, RandomSampler)
@@ -156,6 +168,10 @@ class DataLoader:
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+    @property
+    def _dataset_kind(self) -> int:
+        return _DatasetKind.Iterable if self._iterable else _DatasetKind.Map
 
     # ---- For iterators
 
@@ -220,15 +236,22 @@ def _check_workers(
 # ---- Iterators -------------------------------------------------------------------------------------------------------
 
 
-class _Iterator:
+class _BaseDataLoaderIter:
+    """What `iter(loader)` gives. (The names of these classes are PyTorch's, as programs ask for them.)"""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> object:
+        raise NotImplementedError(f"{type(self).__name__} does not define __next__()")
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """Makes each batch on demand."""
 
     def __init__(self, loader: DataLoader):
         loader._seed()
         self._fetch, self._tasks, self._loader = loader._make_fetch(), loader._tasks(), loader
-
-    def __iter__(self) -> _Iterator:
-        return self
 
     def __next__(self) -> object:
         task = next(self._tasks)
@@ -245,7 +268,7 @@ class _Iterator:
         return len(self._loader)
 
 
-_living: weakref.WeakSet[_WorkerIterator] = weakref.WeakSet()
+_living: weakref.WeakSet[_MultiProcessingDataLoaderIter] = weakref.WeakSet()
 
 
 @atexit.register
@@ -255,7 +278,7 @@ def _stop_all() -> None:
         iterator.close()
 
 
-class _WorkerIterator:
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Gives tasks to workers in turn, and receives the batches in the same order."""
 
     def __init__(self, loader: DataLoader):
@@ -272,7 +295,7 @@ class _WorkerIterator:
             self.close()
             raise
 
-    def restart(self, loader: DataLoader) -> bool:
+    def _reset(self, loader: DataLoader, first_iter: bool = False) -> bool:
         """Begin another epoch with the same workers; False if they are gone because one died."""
         while self._waiting:
             self._receive()  # batches of an abandoned epoch
@@ -311,9 +334,6 @@ class _WorkerIterator:
             self._waiting.append(RuntimeError("DataLoader: an interrupt came while a worker was given a task"))
             raise
 
-    def __iter__(self) -> _WorkerIterator:
-        return self
-
     def __next__(self) -> object:
         while self._waiting:
             worker, reply = self._receive()
@@ -349,6 +369,8 @@ class _WorkerIterator:
             self._waiting.clear()
             self._tasks = iter(())
             stop(self._workers)
+
+    _shutdown_workers = close
 
     def __len__(self) -> int:
         loader = self._loader()

@@ -23,6 +23,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..._utils import KeyErrorMessage
 from ...functions.generator import manual_seed
 from ...threads import set_num_threads
 from . import transport
@@ -75,17 +76,10 @@ class Failure(NamedTuple):
         """An exception of the same class, or a RuntimeError if the class needs more than a text."""
         if self.kind is not None and not issubclass(self.kind, StopIteration):  # which would end the loop silently
             try:
-                return self.kind(_Text(self.text))
+                return self.kind(KeyErrorMessage(self.text))
             except Exception:
                 pass
         return RuntimeError(self.text)
-
-
-class _Text(str):
-    """A message that a KeyError prints as it is, in lines."""
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 class End:
