@@ -130,6 +130,8 @@ def names(torch):
     sigmoid = module(torch, ".distributions.transforms")._clipped_sigmoid
     found += [sigmoid(torch.tensor([-1000.0, 0.0, 1000.0])).tolist(), torch._C._is_tracing()]
     found += [isinstance(x, torch._C.Value), isinstance(x, torch._C.Graph), isinstance(x, torch._C.Node)]
+    pinned = module(torch, ".utils.data._utils.pin_memory").pin_memory({"x": (1, "text")})
+    found += [pinned]
     counter = module(torch, ".utils.flop_counter").FlopCounterMode(display=False)
     return [*found, counter.get_total_flops()]
 

@@ -1,5 +1,5 @@
-"""PyTorch's inner path of the collate functions, which scripts import from."""
+"""PyTorch's inner path of the collate functions and of `pin_memory`, which scripts import from."""
 
-from . import collate
+from . import collate, pin_memory
 
-__all__ = ["collate"]
+__all__ = ["collate", "pin_memory"]
