@@ -191,22 +191,35 @@ static Owned collected(Tensor& places, Tensor* amounts, int64_t count, int32_t d
     return result;
 }
 
-// counts[k] += how often k occurs in x. (On a GPU adds would race: there the elements are places of a scatter.)
+// counts[k] += how often k occurs in x. Two tables take turns: a count need not wait for that of an equal element before
+// it. (On a GPU adds would race: there the elements are places of a scatter.)
 static void tally_on_cpu(const Tensor& x, Tensor& counts) {
-    int64_t* count = data_as<int64_t>(counts);
+    const int64_t length = counts.size;
+    Scratch<int64_t> seconds(length <= x.size / 8 ? length : 0);
+    std::fill_n(seconds.data, seconds.count, 0);
+    int64_t *const first = data_as<int64_t>(counts), *const second = seconds.count ? seconds.data : first;
     for_whole(x.dtype, [&](auto type) {
         const auto* values = data_as<const typename decltype(type)::type>(x);
-        unlocked_if_large(x.size, [=, n = x.size, length = uint64_t(counts.size)] {
-            for (int64_t i = 0; i < n; i++)
-                if (uint64_t(values[i]) < length) count[values[i]]++;  // another thread may have written to x
+        unlocked_if_large(x.size, [=, n = x.size] {
+            const auto add = [=](int64_t* count, uint64_t k) {
+                if (k < uint64_t(length)) count[k]++;  // another thread may have written to x
+            };
+            int64_t i = 0;
+            for (; i + 4 <= n; i += 4) {
+                const uint64_t a = values[i], b = values[i + 1], c = values[i + 2], d = values[i + 3];
+                add(first, a), add(second, b), add(first, c), add(second, d);
+            }
+            for (; i < n; i++) add(first, uint64_t(values[i]));
         });
     });
+    for (int64_t k = 0; k < seconds.count; k++) first[k] += seconds[k];
 }
 
 Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count) {
     return build([&] {
         const bool tallies = tensor->device == CPU && !weights;
-        Owned places = tallies && !is_narrow(tensor->dtype) ? contiguous(*tensor) : cast(*tensor, INT64);
+        const int32_t dtype = tallies ? wide_of(tensor->dtype) : int32_t(INT64);
+        Owned places = tensor->dtype == dtype ? contiguous(*tensor) : cast(*tensor, dtype);
         if (places->size) {
             const Owned least = cast(*taken(min_tensor(places.tensor, nullptr, -1, 0)), INT64);
             const Owned most = cast(*taken(max_tensor(places.tensor, nullptr, -1, 0)), INT64);
