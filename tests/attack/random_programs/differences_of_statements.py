@@ -313,6 +313,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "to satisfy the constraint Simplex",
         GAVE_UP + "logits whose probabilities do not sum to 1 in few digits",
     ),
+    (DERIVES, "no autograd formula was registered", GAVE_UP + "an operation without derivative, behind one of 0"),
     ("swap_tensors", "Expected use_count", GAVE_UP + "to swap tensors that graphs hold"),
     (r"prune\.ln_structured\(.*, 0, ", "elements", "of equal weights any is pruned"),
     (r"prune\.remove", "^norch raises AttributeError.*, torch ValueError", BOTH + "a cell without its bias, printed"),
