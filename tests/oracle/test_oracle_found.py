@@ -391,6 +391,10 @@ v2 = lib.testing.assert_close({'a': None, 'b': True}, {'a': None, 'b': True})
 v3 = lib.testing.assert_close(__import__('numpy').float32(1), 1.0)
 v4 = lib.testing.assert_close(None, lib.ones(1))
 
+v1 = lib.tensor([], requires_grad=True)
+v2 = lib.tensor(1.0).scatter_reduce(-1, lib.full([0, 3, 1], 0), v1, 'prod', include_self=False)
+v3 = lib.autograd.grad(v2, v1)[0]
+
 v1 = lib.testing.assert_close(lib.tensor([2 ** 53]), lib.tensor([2 ** 53 + 1]))
 """
 

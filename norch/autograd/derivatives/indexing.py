@@ -169,8 +169,8 @@ class MultiplyBackward(_CombineBackward):
 
 
 def _as_given(read: Tensor, y: Tensor) -> Tensor:
-    """What was read at the places of y, which may have had no dimensions."""
-    return read if y.ndim else read.reshape(())
+    """What was read at the places of y, which may have had other dimensions: none, or those of no elements."""
+    return read if read.ndim == y.ndim else read.reshape(y.shape)
 
 
 class MaskedScatterBackward(Node):

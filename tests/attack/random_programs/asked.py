@@ -74,7 +74,8 @@ def detaches_a_gradient(case: Case) -> bool:
 
 def writes_into_an_operand(case: Case) -> bool:
     """Whether the last statement writes where another of its operands lies."""
-    into = re.search(r"\bout=(v\d+)\)", case.last) or re.match(r"(?:lib\.\w+_\()?(v\d+)(?:\.\w+_\(|, )", case.last)
+    method = r"(?:lib\.\w+_\()?(v\d+)(?:\.\w+_\(|, | [^ \w]+= )"
+    into = re.search(r"\bout=(v\d+)\)", case.last) or re.match(method, case.last)
     return bool(into) and ask.overlaps(case.lines, into[1])
 
 

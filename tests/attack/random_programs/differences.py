@@ -17,7 +17,7 @@ from .shrinking import kind
 CAUSES: list[tuple[str, str, str]] = [
     (
         r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(ect|ice|nal)_scatter"
-        r"|affine_grid|to_sparse|cumsum_\(",
+        r"|affine_grid|to_sparse|cumsum_\(|fill\(",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
     ),
@@ -52,7 +52,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "torch's derivative to a target below 0 is 0 times NaN",
     ),
     (
-        r"\.data\b(?!\.copy_\(lib.linspace)|from_dlpack",
+        r"\.data\b(?!\.copy_\(lib.linspace)|from_dlpack|vector_to_parameters",
         "elements",
         "what a write through `.data` or DLPack puts into a saved tensor, which neither library watches",
     ),
