@@ -59,8 +59,8 @@ def of_found(question: Callable[[str], bool]) -> Callable[[Case], bool]:
     return lambda case: question(case.found)
 
 
-def spreads_nan(question: Callable[[str, float], bool]) -> Callable[[Case], bool]:
-    """Whether elements differ only where one library has NaN."""
+def but_for(question: Callable[[str, float], bool]) -> Callable[[Case], bool]:
+    """A question about the elements that differ, beside which others may be as far apart as rounding makes them."""
     return lambda case: question(case.found, case.close)
 
 
@@ -137,7 +137,7 @@ OF_GRADIENTS = [
     Row(
         "a NaN gradient does not reach elements that were not chosen",
         derived=True,
-        asks=spreads_nan(ask.torch_spreads_nan),
+        asks=but_for(ask.torch_spreads_nan),
     ),
     Row(
         "torch takes the gradient of an input before its hooks if the walk goes on behind it",
@@ -202,7 +202,7 @@ OF_GRADIENTS = [
         "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them",
         r"\.grad elements.*nan",
         whole="hardtanh|relu6|shrink|elu|hardswish|logit|[Mm]argin|[Hh]inge",
-        asks=spreads_nan(ask.norch_spreads_nan),
+        asks=but_for(ask.norch_spreads_nan),
     ),
 ]
 
@@ -279,7 +279,7 @@ OF_FORMULAS = [
         "torch's derivative of logcumsumexp leaves out gradients that are NaN",
         r"\.grad elements",
         whole="logcumsumexp",
-        asks=spreads_nan(ask.norch_spreads_nan),
+        asks=but_for(ask.norch_spreads_nan),
     ),
     Row(
         "torch's derivative computes with numbers that were rounded to 16 bits on the way",
@@ -357,12 +357,12 @@ OF_INFINITIES = [
         whole="addcdiv",
         derived=True,
     ),
-    Row("the sign of a zero", near=DIVIDING, asks=of_found(ask.differs_in_signs_of_infinities)),
+    Row("the sign of a zero", near=DIVIDING, asks=but_for(ask.differs_in_signs_of_infinities)),
     Row(
         "torch's gradient of a variance of no more elements than the correction has no sign",
         whole=r"\b(var|std)(_mean)?\(.*correction=",
         derived=True,
-        asks=of_found(ask.differs_in_signs_of_infinities),
+        asks=but_for(ask.differs_in_signs_of_infinities),
     ),
     Row("the sign of a NaN", last="copysign|signbit", asks=of_lines(ask.meets_infinity)),
     Row("with a beta of 0 norch divides by it", whole=r"softplus\(v\d+, (beta=)?(0|False)\b", derived=True),

@@ -363,9 +363,9 @@ def norch_spreads_nan(found: str, close: float) -> bool:
     return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=close, abs_tol=1e-9) for x, y in pairs)
 
 
-def differs_in_signs_of_infinities(found: str) -> bool:
+def differs_in_signs_of_infinities(found: str, close: float) -> bool:
     """Whether elements differ only in the signs of infinities."""
-    pairs = [(x, y) for x, y in pairs_of(found) if not (math.isclose(x, y, rel_tol=1e-6) or x != x and y != y)]
+    pairs = [(x, y) for x, y in pairs_of(found) if not (math.isclose(x, y, rel_tol=close) or x != x and y != y)]
     return bool(pairs) and all(math.isinf(x) and x == -y for x, y in pairs)
 
 
