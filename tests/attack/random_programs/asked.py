@@ -326,6 +326,18 @@ OF_ROUNDING = [
         last="cholesky|definite",
         asks=lambda case: ask.pivot_is_rounding(case.lines) or ask.operand_is_rounding(case.lines),
     ),
+    Row(
+        "rounding decides whether a pivot is 0",
+        ".grad elements.*nan",
+        whole=r"linalg\.lu\(",
+        asks=lambda case: ask.meets_low_rank(case.lines, r"linalg\.lu\("),
+    ),
+    Row(
+        "of a matrix without full rank rounding decides the last reflection",
+        "elements",
+        last=r"parametrizations\.orthogonal",
+        asks=lambda case: ask.meets_low_rank(case.lines, r"parametrizations\.orthogonal"),
+    ),
 ]
 
 OF_INFINITIES = [

@@ -335,6 +335,20 @@ def pivot_is_rounding(lines: Sequence[str]) -> bool:
     return False
 
 
+def meets_low_rank(lines: Sequence[str], pattern: str) -> bool:
+    """Whether a matrix, or a parameter, that a statement with the pattern names has a singular value of 0."""
+    pair = Pair(torch, torch)
+    for line in lines:
+        for x in map(pair.theirs.get, variables(line) if re.search(pattern, line) else ()):
+            for matrix in x.parameters() if isinstance(x, torch.nn.Module) else [x]:
+                if isinstance(matrix, torch.Tensor) and matrix.ndim > 1 and matrix.isfinite().all():
+                    values = torch.linalg.svdvals(matrix.detach().double())
+                    if (values.amin(-1) <= 1e-6 * values.amax(-1)).any():
+                        return True
+        pair.step(line)
+    return False
+
+
 def zeros(x: Any) -> Any:
     """Which elements of a tensor are 0, or whether a number is."""
     return (x == 0).tolist() if hasattr(x, "tolist") else x == 0
