@@ -73,7 +73,7 @@ CAUSES: list[tuple[str, str, str]] = [
     ),
     (
         r"\.to_sparse\(",
-        r"\.grad elements",
+        "elements",
         "the gradient behind to_sparse is of the elements that the sparse tensor holds",
     ),
     (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),

@@ -142,7 +142,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "In-place \\w+ backward .* negative slope", GAVE_UP + "a negative slope, as norch saves the input"),
     (r"functional\.", "stack expects a non-empty|IndexError: tuple index", GAVE_UP + "derivatives of nothing"),
     (r"jac(rev|fwd|obian)|hessian", "requires_grad False", "derivatives of nothing need no gradient"),
-    ("vmap|jac", r"select\(\): index 0 out of range", GAVE_UP + "a vmap of no numbers"),
+    (
+        "vmap|jac",
+        r"select\(\): index 0 out of range|IndexError: Dimension out of range",
+        GAVE_UP + "a vmap of no numbers",
+    ),
     (
         DERIVES,
         "^norch raises CheckpointError: .*different metadata.*, torch computes",
