@@ -318,6 +318,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         GAVE_UP + "logits whose probabilities do not sum to 1 in few digits",
     ),
     (DERIVES, "no autograd formula was registered", GAVE_UP + "an operation without derivative, behind one of 0"),
+    ("trapezoid|trapz", "must match the size", GAVE_UP + "points that broadcast to more values"),
     ("swap_tensors", "Expected use_count", GAVE_UP + "to swap tensors that graphs hold"),
     (r"prune\.ln_structured\(.*, 0, ", "elements", "of equal weights any is pruned"),
     (r"prune\.remove", "^norch raises AttributeError.*, torch ValueError", BOTH + "a cell without its bias, printed"),
