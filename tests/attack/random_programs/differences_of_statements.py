@@ -74,6 +74,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "norch has a derivative, torch has none",
     ),
     (r"requires_grad_|no_grad", "requires_grad False, torch has True", "a view made without gradients has none"),
+    (
+        "lambda.*use_reentrant=True",
+        "requires_grad False, torch has True|is_leaf False, torch has True",
+        "a view made without gradients has none, and is no leaf as a result",
+    ),
     ("", "a gradient of shape .* does not fit an input", REFUSED + "a tensor that was transposed in place since"),
     (DERIVES, "grad_input must be contiguous", GAVE_UP + "losses of classes in another order of memory"),
     ("", "leaf tensor that requires grad", REFUSED + "every write to a leaf that requires gradients"),

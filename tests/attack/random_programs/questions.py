@@ -383,6 +383,14 @@ def differs_in_signs_of_infinities(found: str, close: float) -> bool:
     return bool(pairs) and all(math.isinf(x) and x == -y for x, y in pairs)
 
 
+def overflows(found: str, close: float) -> bool:
+    """Whether elements differ only where one library has infinity and the other nearly the largest float16."""
+    pairs = [(x, y) for x, y in pairs_of(found) if not (math.isclose(x, y, rel_tol=close) or x != x and y != y)]
+    return bool(pairs) and all(
+        math.isinf(x) != math.isinf(y) and min(abs(x), abs(y)) > 60_000 and x * y > 0 for x, y in pairs
+    )
+
+
 def differs_as_float32(found: str) -> bool:
     """Whether elements differ no more than one rounding of float32 makes them."""
     pairs = pairs_of(found)
