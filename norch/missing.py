@@ -86,7 +86,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
     ],
     "nn": [
-        ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
+        ("CrossMapLRN2d", "use nn.LocalResponseNorm: PyTorch's adds the first channel to every window"),
         ("Container", "use nn.Sequential or nn.ModuleList"),
         ("LinearCrossEntropyOptions", ""),
     ],

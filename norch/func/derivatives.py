@@ -6,7 +6,7 @@ the function uses, or on arguments that require gradients. So these functions ne
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from .._C import lib
 from ..autograd.derivatives.views import VariableBackward
@@ -278,25 +278,45 @@ def _jacobian(func: Function, argnums: Any, has_aux: bool, name: str) -> Functio
             if kinds and name == "jacrev":
                 raise RuntimeError(f"jacrev: expected outputs of floats, got {kinds[0]}")
             form = tree_flatten(chosen)[1]
-            parts = [tree_unflatten(_jacobians(y, variables), form) for y in outputs]
+            made = [*variables]
+            of_output = _by_columns if name == "jacfwd" else _by_rows
+            parts = [tree_unflatten(of_output(y, variables, made), form) for y in outputs]
             if name == "jacfwd":
                 parts = [tree_map(lambda part, kind=y.dtype: part.to(kind), each) for each, y in zip(parts, outputs)]
-        found = _released(tree_unflatten(parts, spec), variables, outer)
+        found = _released(tree_unflatten(parts, spec), made, outer)
         return (found, tree_map(lambda x: x.detach() if isinstance(x, Tensor) else x, aux)) if has_aux else found
 
     return wrapper
 
 
-def _jacobians(output: Tensor, variables: Tensors) -> Tensors:
-    """The derivatives of each number of the output with respect to each variable."""
+def _by_rows(output: Tensor, variables: Tensors, _: Tensors) -> Tensors:
+    """The derivatives of each number of the output with respect to each variable: a walk for each number."""
     if not (output.numel() and output.is_floating_point()):
         return [x.new_zeros(*output.shape, *x.shape) for x in variables]
-    rows = []
-    for i in range(output.numel()):
-        vector = output.detach().new_zeros(output.numel())
-        vector[i] = 1
-        rows.append(_pulled_back([output], variables, [vector.view(output.shape)]))
+    rows = [_pulled_back([output], variables, [unit]) for unit in _units(output)]
     return [stack(list(column)).view(*output.shape, *x.shape) for column, x in zip(zip(*rows), variables)]
+
+
+def _by_columns(output: Tensor, variables: Tensors, made: Tensors) -> Tensors:
+    """The same by a walk for each number of the variables, as in `jvp`, if they have fewer; adds its own to `made`."""
+    if sum(x.numel() for x in variables) >= output.numel() or not output.requires_grad:
+        return _by_rows(output, variables, made)
+    weight = output.detach().zeros_like().requires_grad_()
+    made.append(weight)
+    found = []
+    for x, part in zip(variables, _pulled_back([output], variables, [weight])):
+        columns = [_pulled_back([part], [weight], [unit])[0] for unit in _units(x)]
+        made_of = stack(columns, -1) if columns else output.new_zeros(0)
+        found.append(made_of.view(*output.shape, *x.shape))
+    return found
+
+
+def _units(x: Tensor) -> Iterator[Tensor]:
+    """A tensor like x for each of its numbers, with 1 there and 0 elsewhere."""
+    for i in range(x.numel()):
+        unit = x.detach().new_zeros(x.numel())
+        unit[i] = 1
+        yield unit.view(x.shape)
 
 
 def jacfwd(

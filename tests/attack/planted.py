@@ -35,8 +35,8 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
         "autograd/in_place.py",
         "if ptr and not lib.shares_memory(ptr, base._ptr):",
         "if not ptr:",
-        "elements",
-        12_000,
+        "leaf tensor that requires grad",
+        5000,
     ),
     (
         "programs",

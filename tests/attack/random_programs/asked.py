@@ -23,7 +23,7 @@ MATRIX = r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|definite|
 BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )True"
 CANCELLING = (
     r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample"
-    r"|interpolate|[Cc]ross_?[Ee]ntropy"
+    r"|interpolate|[Cc]ross_?[Ee]ntropy|GRU|LSTM|RNN"
 )
 DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
 CHOOSING = r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\("
@@ -326,6 +326,18 @@ OF_ROUNDING = [
         last="cholesky|definite",
         asks=lambda case: ask.pivot_is_rounding(case.lines) or ask.operand_is_rounding(case.lines),
     ),
+    Row(
+        "rounding decides whether a pivot is 0",
+        ".grad elements.*nan",
+        whole=r"linalg\.lu\(",
+        asks=lambda case: ask.meets_low_rank(case.lines, r"linalg\.lu\("),
+    ),
+    Row(
+        "of a matrix without full rank rounding decides the last reflection",
+        "elements",
+        last=r"parametrizations\.orthogonal",
+        asks=lambda case: ask.meets_low_rank(case.lines, r"parametrizations\.orthogonal"),
+    ),
 ]
 
 OF_INFINITIES = [
@@ -370,6 +382,16 @@ OF_INFINITIES = [
 
 OF_GRAPHS = [
     Row(
+        REFUSED + "every write to a leaf that requires gradients",
+        "leaf tensor that requires grad",
+        asks=of_lines(ask.meets_a_leaf),
+    ),
+    Row(
+        GAVE_UP + "a write to what was a leaf, or had other memory, when the view of it was made",
+        "norch computes, torch raises RuntimeError: a (view of a )?leaf",
+        whole=r"\.(requires_grad_|set_|detach_)\(|\.data = ",
+    ),
+    Row(
         REFUSED + "a freed graph of what it never depended on, which it has forgotten",
         "graph that was freed",
         last="allow_unused=True",
@@ -412,6 +434,12 @@ OF_GRAPHS = [
 ]
 
 OF_DIGITS = [
+    Row(
+        "beside the largest number of 16 bits rounding decides what is infinite",
+        "elements .*inf",
+        whole=r"lib\.float16",
+        asks=but_for(ask.overflows),
+    ),
     Row("in wide dtypes torch has norch's numbers", asks=lambda case: ask.agrees_in_wide(case.lines, case.found)),
     Row(
         "of few digits norch's are as near to the result in float64 as torch's",

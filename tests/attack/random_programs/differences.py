@@ -17,7 +17,7 @@ from .shrinking import kind
 CAUSES: list[tuple[str, str, str]] = [
     (
         r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(ect|ice|nal)_scatter"
-        r"|affine_grid|to_sparse|cumsum_\(|fill\(",
+        r"|affine_grid|to_sparse|cumsum_\(|fill\(|\[(\.\.\.|:)\] = |\b([lg][te]|eq|ne|less|greater|not_equal)(_equal)?_\(",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
     ),
@@ -73,7 +73,7 @@ CAUSES: list[tuple[str, str, str]] = [
     ),
     (
         r"\.to_sparse\(",
-        r"\.grad elements",
+        "elements",
         "the gradient behind to_sparse is of the elements that the sparse tensor holds",
     ),
     (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),

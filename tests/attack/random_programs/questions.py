@@ -101,6 +101,23 @@ def torch_shares(lines: Sequence[str]) -> bool:
     return shares(pair.theirs) and not shares(pair.ours)
 
 
+def meets_a_leaf(lines: Sequence[str]) -> bool:
+    """Whether a variable of the last statement lies in the memory of a leaf that requires gradients."""
+    pair = Pair(torch, torch)
+    for line in lines[:-1]:
+        pair.step(line)
+    named = variables(lines[-1])
+    values = [(name, part) for name, x in pair.theirs.items() if name[0] == "v" for part in _parts_of(x)]
+    leaves = _memory_of([x for _, x in values if is_trained(x)])
+    return bool(leaves & _memory_of([x for name, x in values if name in named]))
+
+
+def _parts_of(x: Any) -> list[Any]:
+    """The tensors that a variable is, or holds: a sequence, or a module."""
+    parts = x.parameters() if isinstance(x, torch.nn.Module) else x if isinstance(x, (tuple, list)) else [x]
+    return [part for part in parts if isinstance(part, torch.Tensor)]
+
+
 def _memory_of(values: list[Any]) -> set[int]:
     tensors = [x for x in values if hasattr(x, "untyped_storage") and x.numel() and not has_no_memory(x)]
     return {x.untyped_storage().data_ptr() for x in tensors}
@@ -335,6 +352,20 @@ def pivot_is_rounding(lines: Sequence[str]) -> bool:
     return False
 
 
+def meets_low_rank(lines: Sequence[str], pattern: str) -> bool:
+    """Whether a matrix, or a parameter, that a statement with the pattern names has a singular value of 0."""
+    pair = Pair(torch, torch)
+    for line in lines:
+        for x in map(pair.theirs.get, variables(line) if re.search(pattern, line) else ()):
+            for matrix in x.parameters() if isinstance(x, torch.nn.Module) else [x]:
+                if isinstance(matrix, torch.Tensor) and matrix.ndim > 1 and matrix.isfinite().all():
+                    values = torch.linalg.svdvals(matrix.detach().double())
+                    if (values.amin(-1) <= 1e-6 * values.amax(-1)).any():
+                        return True
+        pair.step(line)
+    return False
+
+
 def zeros(x: Any) -> Any:
     """Which elements of a tensor are 0, or whether a number is."""
     return (x == 0).tolist() if hasattr(x, "tolist") else x == 0
@@ -367,6 +398,14 @@ def differs_in_signs_of_infinities(found: str, close: float) -> bool:
     """Whether elements differ only in the signs of infinities."""
     pairs = [(x, y) for x, y in pairs_of(found) if not (math.isclose(x, y, rel_tol=close) or x != x and y != y)]
     return bool(pairs) and all(math.isinf(x) and x == -y for x, y in pairs)
+
+
+def overflows(found: str, close: float) -> bool:
+    """Whether elements differ only where one library has infinity and the other nearly the largest float16."""
+    pairs = [(x, y) for x, y in pairs_of(found) if not (math.isclose(x, y, rel_tol=close) or x != x and y != y)]
+    return bool(pairs) and all(
+        math.isinf(x) != math.isinf(y) and min(abs(x), abs(y)) > 60_000 and x * y > 0 for x, y in pairs
+    )
 
 
 def differs_as_float32(found: str) -> bool:
