@@ -54,6 +54,14 @@ ROWS = {
     "jacrev of several": lambda t, f: f.jacrev(lambda x, y: (x * y, x.sum()), argnums=(0, 1))(vector(t), vector(t)),
     "jacrev, aux": lambda t, f: f.jacrev(lambda x: (x * x, x), has_aux=True)(vector(t)),
     "jacfwd": lambda t, f: f.jacfwd(t.sin)(vector(t)),
+    "jacfwd of few inputs": lambda t, f: f.jacfwd(lambda x: {"a": x.outer(x).exp(), "b": x.sum()})(vector(t)),
+    "jacfwd of two inputs": lambda t, f: f.jacfwd(lambda x, y: x.outer(y), (0, 1))(vector(t)[:2], vector(t)),
+    "jacfwd of jacfwd": lambda t, f: f.jacfwd(f.jacfwd(lambda x: x.outer(x).sin()))(vector(t)),
+    "jacfwd of jacrev": lambda t, f: f.jacfwd(f.jacrev(lambda x: (grid(t) @ x).sin()))(vector(t)),
+    "jacfwd in a graph": lambda t, f: (
+        lambda w: t.autograd.grad(f.jacfwd(lambda x: (w @ x).outer(x))(vector(t)).square().sum(), w)
+    )(grid(t).requires_grad_()),
+    "jacfwd of few inputs, narrower": lambda t, f: f.jacfwd(lambda x: x.outer(x).bfloat16())(vector(t)).float(),
     "hessian": lambda t, f: f.hessian(lambda x: (x**3).sum() * x[0])(vector(t)),
     "hessian of a dict": lambda t, f: f.hessian(lambda d: (d["x"] ** 2).sum() * d["y"])(
         {"x": vector(t), "y": t.tensor(3.0)}

@@ -13,6 +13,7 @@ from .execution import without
 
 # ---- Patterns -------------------------------------------------------------------------------------------------------
 
+NUMBER_OF_HALVES = r"= (-?[\d.]+) // (v\d+)$"
 STEPS = (
     r"\.to\(lib\.u?int|= int\(|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder|floor_divide"
     r"| [=!<>]=? |\b(all|any|equal|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
@@ -22,7 +23,7 @@ HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
 MATRIX = r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|definite|LowRank|Multivariate|Wishart"
 BY_FREQUENCY = r"(scale_grad_by_freq=|\bEmbedding\(3, 2, [^,]+, [^,]+, [^,]+, )True"
 CANCELLING = (
-    r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|LBFGS|[Mm]argin|Upsample"
+    r"grid_sample|conv|cdist|BCEWithLogits|prod\(|attention|kl_div|Transform|Adafactor|RMSprop|LBFGS|[Mm]argin|Upsample"
     r"|interpolate|[Cc]ross_?[Ee]ntropy|GRU|LSTM|RNN"
 )
 DIVIDING = r" //?=? |div|reciprocal|\*\*|pow|gamma|rsqrt|logit"
@@ -105,6 +106,11 @@ OF_HOOKS_AND_WALKS = [
             r"{v}\.append\(\[x is None",
             r"autograd\.grad\(|hook\(\[[^]]*\b(v\d+)\b(.|\n)*^\1\.backward\(",
         ),
+    ),
+    Row(
+        "torch calls hooks of several tensors also if none of them has a gradient, and those of parts of one together",
+        r"^at the end {v}: .*, torch has \[\[True",
+        whole=(r"multi_grad_hook\(", r"{v}\.append\(\[x is None"),
     ),
     Row(
         "torch passes a gradient through logical operations in place, whose derivative is 0",
@@ -213,6 +219,13 @@ OF_FORMULAS = [
         r"elements|shape|^v\d+: -?\d+, torch",
         last=STEPS,
         asks=of_lines(ask.rounded_otherwise),
+    ),
+    Row(
+        "torch rounds the number that is divided to 16 bits first",
+        "elements",
+        last=NUMBER_OF_HALVES,
+        whole="16",
+        once=replaced(NUMBER_OF_HALVES, r"= lib.tensor(\1, dtype=\2.dtype) // \2"),
     ),
     Row(
         "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0",
@@ -410,7 +423,7 @@ OF_GRAPHS = [
     ),
     Row(
         GAVE_UP + "derivatives and parts that torch's sparse tensors do not have",
-        "norch computes, torch raises .*([sS]parse|memory format option)",
+        "norch computes, torch raises .*([sS]parse|memory format option|aten::_values)",
         whole="parse",
     ),
     Row(

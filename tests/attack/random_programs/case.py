@@ -73,7 +73,7 @@ class Row:
         """Whether all that is asked for but `once` is so."""
         whole = (self.whole,) if isinstance(self.whole, str) else self.whole
         return (
-            bool(re.search(self.found, case.found, re.S))
+            bool(re.search(self.found.replace("{v}", case.name), case.found, re.S))
             and bool(re.search(self.last.replace("{v}", case.name), case.last))
             and bool(re.search(self.near, case.near))
             and all(re.search(pattern.replace("{v}", case.name), case.whole, re.M) for pattern in whole)

@@ -16,8 +16,9 @@ from .shrinking import kind
 # What explains a difference if it goes once these statements do, and what the difference is about
 CAUSES: list[tuple[str, str, str]] = [
     (
-        r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|(ect|ice|nal)_scatter"
-        r"|affine_grid|to_sparse|cumsum_\(|fill\(|\[(\.\.\.|:)\] = |\b([lg][te]|eq|ne|less|greater|not_equal)(_equal)?_\(",
+        r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|rsub|(ect|ice|nal)_scatter"
+        r"|affine_grid|to_sparse|cumsum_\(|fill\(|\[(\.\.\.|:)\] = "
+        r"|\b([lg][te]|eq|ne|less|greater|not_equal)(_equal)?_\(",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
     ),
@@ -52,9 +53,9 @@ CAUSES: list[tuple[str, str, str]] = [
         "torch's derivative to a target below 0 is 0 times NaN",
     ),
     (
-        r"\.data\b(?!\.copy_\(lib.linspace)|from_dlpack|vector_to_parameters",
+        r"\.data\b(?!\.copy_\(lib.linspace)|from_dlpack|vector_to_parameters|\.numpy\(\)",
         "elements",
-        "what a write through `.data` or DLPack puts into a saved tensor, which neither library watches",
+        "what a write through `.data`, DLPack or NumPy puts into a saved tensor, which neither library watches",
     ),
     (
         r"\.view\(lib\.",
@@ -65,6 +66,11 @@ CAUSES: list[tuple[str, str, str]] = [
         r"(interpolate|Upsample)\(.*'bicubic'",
         r"elements",
         "torch's derivative of a bicubic scale that keeps the size is that of a copy: its own gradcheck fails",
+    ),
+    (
+        r"\.([gln][te]|eq|greater|less)(_equal)?_\(",
+        r"requires_grad|is_leaf|require gradients|\.grad ",
+        "torch passes a gradient through comparisons in place, whose derivative is 0",
     ),
     (
         r"increment_version",
