@@ -93,15 +93,20 @@ def _mean_exp(p: Any, q: Gumbel) -> Tensor:
         return (q.loc / q.scale - concentration * (p.rate * q.scale).reciprocal().log1p()).exp()
     if isinstance(p, Uniform):
         return q.scale / (p.high - p.low) * (((q.loc - p.low) / q.scale).exp() - ((q.loc - p.high) / q.scale).exp())
-    ratio = p.scale / q.scale
-    return ((q.loc - p.loc) / q.scale + ((1 + ratio).lgamma() if isinstance(p, Gumbel) else 0.5 * ratio.pow(2))).exp()
+    return ((q.loc - p.loc) / q.scale + 0.5 * (p.scale / q.scale).pow(2)).exp()
 
 
 def _to_gumbel(p: Any, q: Gumbel) -> Tensor:
     return -p.entropy() + q.scale.log() + (p.mean - q.loc) / q.scale + _mean_exp(p, q)
 
 
-_register([*_POSITIVE, Normal, Gumbel, Uniform], Gumbel, _to_gumbel)
+_register([*_POSITIVE, Normal, Uniform], Gumbel, _to_gumbel)
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel_gumbel(p: Gumbel, q: Gumbel) -> Tensor:
+    ratio, apart = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    return apart - ratio.log() + EULER * (ratio - 1) + ((1 + ratio).lgamma() - apart).expm1()
 
 
 @register_kl(Normal, Laplace)

@@ -216,7 +216,7 @@ OF_FORMULAS = [
     Row(GAVE_UP + "norch writes what it has read completely", "elements", asks=writes_into_an_operand),
     Row(
         "rounding decides: the elements before a step differ in their last digits",
-        r"elements|shape|^v\d+: -?\d+, torch",
+        r"elements|shape|^v\d+: (-?\d+|True|False), torch",
         last=STEPS,
         asks=of_lines(ask.rounded_otherwise),
     ),
@@ -226,6 +226,12 @@ OF_FORMULAS = [
         last=NUMBER_OF_HALVES,
         whole="16",
         once=replaced(NUMBER_OF_HALVES, r"= lib.tensor(\1, dtype=\2.dtype) // \2"),
+    ),
+    Row(
+        "torch's derivative of addcmul multiplies integers, which wrap around",
+        r"\.grad elements",
+        whole=("addcmul", r"2 \*\* 6[34]"),
+        once=left_out("addcmul"),
     ),
     Row(
         "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0",
@@ -463,6 +469,12 @@ OF_DIGITS = [
         last=r"optim\.",
         whole="16",
         asks=lambda case: ask.torch_spreads_nan(INFINITE.sub("nan", case.found), case.close),
+    ),
+    Row(
+        "torch's products of bfloat16 are sums in another order, of which a step of Muon is made",
+        "elements",
+        whole=r"optim\.Muon\(",
+        once=replaced(r"optim\.Muon\(\[(v\d+)\], [\d.]+", r"optim.Muon([\1], 1e-5"),
     ),
     Row(
         "of equal eigenvalues, and of a singular value of 0, rounding decides",

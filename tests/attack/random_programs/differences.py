@@ -44,7 +44,7 @@ CAUSES: list[tuple[str, str, str]] = [
     ),
     (
         r"as_tuple=True|lib\.where\(v\d+ [<>=!]+ [^,]*\)",
-        r"^v\d+: \[\d\] \d+, torch has \d+$",
+        r"^v\d+: \[\d\] \d+, torch has \d+$|needs a last axis of stride 1, got shape \[0\]",
         "where the columns of no indices begin",
     ),
     (
@@ -82,6 +82,8 @@ CAUSES: list[tuple[str, str, str]] = [
         "elements",
         "the gradient behind to_sparse is of the elements that the sparse tensor holds",
     ),
+    (r"\bout=", "requires_grad False, torch has True", "a view that was an `out` of another shape is no view any more"),
+    (r"sparse\.addmm\(.*beta=0", ".grad None, torch has", "with a beta of 0 nothing depends on the input"),
     (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),
     (
         r"\.(var|std)\(|use_reentrant=True",

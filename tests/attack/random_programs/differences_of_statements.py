@@ -304,10 +304,13 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         r"cannot be converted to type u?int\d+_t",
         GAVE_UP + "a number is converted as by `.to()`",
     ),
+    ("CorrCholesky", r"elements .*e-(0[7-9]|1\d)", "near 1 the square of tanh, taken from 1, has lost its digits"),
+    (r"loss\(.*\bweight=", "dtype", "autocast takes a loss with weights as a whole"),
+    ("load_state_dict", "Invalid learning rate.*torch computes", REFUSED + "options out of range that are loaded"),
     ("(?i)max_?pool", "no tap of the window.*torch computes", REFUSED + "windows that see padding alone"),
     (
         r"storage\(\)\.tolist\(",
-        r"^v\d+: \[([^]]*)\], torch has \[\1, ",
+        r"^v\d+: \[",
         "some of torch's results keep the memory of what they were computed from",
     ),
     (

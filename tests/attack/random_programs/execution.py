@@ -40,9 +40,15 @@ variables = functools.lru_cache(100_000)(lambda line: sorted(set(re.findall(r"\b
 # Statements whose numbers are drawn, and how far those of the variable that they assign may differ
 DRAWN = {"float(lib.nn.init": 2e-2, "float(p.detach()": 2e-2}
 
+
+def parts_of_module(x: Any) -> list[Any]:
+    """What is compared of a module of either library."""
+    return [dict(x.state_dict()), dict(x.named_parameters()), x.training]
+
+
 # What is compared of an object
 PARTS: list[tuple[type, Callable[[Any], Any]]] = [
-    (torch.nn.Module, lambda x: [dict(x.state_dict()), dict(x.named_parameters()), x.training]),
+    (torch.nn.Module, parts_of_module),
     (torch.optim.Optimizer, lambda x: x.state_dict()),
     (torch.optim.lr_scheduler.LRScheduler, lambda x: x.get_last_lr()),
     (torch.distributions.Distribution, lambda x: [x.batch_shape, x.event_shape, x.has_rsample]),

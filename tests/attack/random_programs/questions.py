@@ -12,11 +12,11 @@ import torch
 
 import norch
 
-from .execution import TOLERANCE, Pair, has_no_memory, run, same_numbers, variables
+from .execution import TOLERANCE, Pair, has_no_memory, parts_of_module, run, same_numbers, variables
 
 OVERFLOWED = 0.01  # how exact norch's number is where torch has none
 NARROW = re.compile(r"\blib\.(float32|b?float16)\b|\.(half|bfloat16|float)\(\)")
-DIFFERENT = r"(?:at the end )?(v\d+): (?:\[(\d+)\] )?(\.grad )?elements"
+DIFFERENT = r"(?:at the end )?(v\d+): ((?:\[\d+\] )*)(\.grad )?elements"
 
 
 def with_tail(call: re.Match[str]) -> str:
@@ -289,7 +289,10 @@ def _part(world: dict[str, Any], told: re.Match[str], narrow: dict[str, Any] | N
 def _named(world: dict[str, Any], told: re.Match[str]) -> Any:
     """The variable that a difference names, a part of it, or its gradient."""
     x = world.get(told[1])
-    x = x[int(told[2])] if told[2] and isinstance(x, (tuple, list)) else x
+    for place in map(int, re.findall(r"\d+", told[2])):
+        x = parts_of_module(x) if hasattr(x, "named_parameters") else x
+        x = [*x.values()] if isinstance(x, dict) else x
+        x = x[place] if isinstance(x, (tuple, list)) else x
     return getattr(x, "grad", None) if told[3] else x
 
 
@@ -450,7 +453,7 @@ def equal_weights_decide(lines: Sequence[str]) -> bool:
     for line in lines[:-1]:
         pair.step(line)
     names = [name for name in variables(lines[-1]) if isinstance(pair.theirs.get(name), torch.nn.Module)]
-    step = "p.data.add_(lib.linspace({0}.02, {0}.04, p.numel(), dtype=p.dtype).view(p.shape))"
+    step = "p.data.add_(lib.linspace({0}.2, {0}.4, p.numel(), dtype=p.dtype).square().view(p.shape))"
     shifted = [(name, step.format(number)) for number, name in enumerate(names)]  # no two modules alike
     changed = [f"[{text} for p in {name}.parameters() if p.is_floating_point()]" for name, text in shifted]
     return bool(names) and run([*lines[:-1], *changed, lines[-1]]) is None
