@@ -277,11 +277,11 @@ class Module(Hookable, ModuleState):
         module = self.get_submodule(path)
         if not hasattr(module, name):
             raise AttributeError(f"{module.get_name()} has no attribute {shown(name)}, of {shown(target)}")
-        if name not in getattr(module, registry) and not (kind == "Parameter" and hasattr(module, "parametrizations")):
-            raise AttributeError(f"{shown(target)} is {given(getattr(module, name))}, expected a {kind}")
-        if kind == "Parameter" and getattr(module, name) is None:
-            raise AttributeError(f"{shown(target)} is None, expected a Parameter")
-        return getattr(module, name)
+        found = getattr(module, name)
+        # A parametrization may return a Parameter.
+        if not isinstance(found, Parameter) if kind == "Parameter" else name not in getattr(module, registry):
+            raise AttributeError(f"{shown(target)} is {given(found)}, expected a {kind}")
+        return found
 
     # ---- Walking the tree: each value once, however many names it has -------------------------------------------
 

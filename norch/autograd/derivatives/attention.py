@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._C import lib
 from ...operation import address, recorded, several
-from ...types import bool_, float32
+from ...types import HALVES, bool_, float32
 from ..node import Gradients, Node
 
 if TYPE_CHECKING:
@@ -64,7 +64,11 @@ class AttentionBackward(Node):
         self.log_sum, self.settings = log_sum, settings
 
     def backward(self, gradient: Tensor) -> Gradients:
-        query, key, value = self.x, self.y, self.z
+        narrow = gradient.dtype
+        operands: tuple[Any, ...] = self.x, self.y, self.z, gradient
+        if narrow in HALVES:  # scores of 16 bits would give weights of no digits
+            operands = tuple(x.float() for x in operands)
+        query, key, value, gradient = operands
         mask = self._operands()[3]
         scale, causal, dropout, seed, draw = self.settings
         weights = attention_weights(query, key, mask, scale, causal)
@@ -76,7 +80,8 @@ class AttentionBackward(Node):
             factor = (drawn >= dropout).to(weights.dtype) * (1 / (1 - dropout) if dropout < 1 else 0.0)
             kept, for_weights = weights * factor, for_weights * factor
         for_scores = weights * (for_weights - (for_weights * weights).sum(-1, keepdim=True)) * scale
-        return [for_scores @ key, for_scores.mT @ query, kept.mT @ gradient, None]
+        found = for_scores @ key, for_scores.mT @ query, kept.mT @ gradient
+        return [*(x.to(narrow) for x in found), None]
 
     def fused(self, gradient: Tensor) -> Gradients:
         operands = [address(x) for x in self._operands()]

@@ -181,7 +181,13 @@ OF_GRADIENTS = [
     Row(
         "in torch a transform's result that is a view of its argument follows writes to it",
         r"^(at the end )?v\d+: (\[\d\] )?requires_grad False",
-        whole=r"^(?=.*lib\.func\.).*\b({v}\b|(v\d+)\b(.|\n)*^{v} = \2$)",
+        whole=r"^(v\d+) = {v}\[\d\]$(.|\n)*lib\.func\..*\b\1\b"
+        r"|^(?=.*lib\.func\.).*\b({v}\b|(v\d+)\b(.|\n)*^{v} = \4$)",
+    ),
+    Row(
+        "in torch a transform's result that is a view of its argument follows writes to it",
+        "does not require gradients.*torch computes",
+        whole=r"^(v\d+) = lib\.func\.(.|\n)*^\1\.\w+_\(",
     ),
     Row(
         "a transform makes new memory; in torch its result may be a view",

@@ -35,6 +35,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "elements",
         "torch's vander writes in place to what a hook has packed",
     ),
+    (r"\.view\(lib\.u?int", "elements", "bytes of numbers whose last digits differ"),
     (r"rrelu", "^norch computes.*modified by an inplace", GAVE_UP + "the slopes are all that rrelu saves"),
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (
@@ -82,6 +83,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "elements",
         "the gradient behind to_sparse is of the elements that the sparse tensor holds",
     ),
+    (r"\bout=", "^at the end.*elements", "what lies in another order of memory, once it is an `out` of another shape"),
     (r"\bout=", "requires_grad False, torch has True", "a view that was an `out` of another shape is no view any more"),
     (r"sparse\.addmm\(.*beta=0", ".grad None, torch has", "with a beta of 0 nothing depends on the input"),
     (r"cumm(ax|in)\(", r"requires_grad False, torch has True", "of no elements torch's derivative is its operand"),
@@ -102,7 +104,7 @@ CAUSES: list[tuple[str, str, str]] = [
     ),
     (
         r"\.data = |\.set_\(",
-        "requires_grad|is_leaf|require gradients",
+        "requires_grad|is_leaf|requires? grad",
         "a view that was given other memory by `.data =` is no view any more",
     ),
     (

@@ -80,6 +80,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         GAVE_UP + "running statistics inside a transform",
     ),
     (r"kl_divergence", "shape of the mask|expand\\(torch", GAVE_UP + "divergences of batches that broadcast"),
+    ("vmap", "doesn't match the broadcast shape", GAVE_UP + "what torch's transforms cannot pass"),
     (r"", "have escaped from inside a function being vmapped", GAVE_UP + "what torch's transforms cannot pass"),
     (r"checkpoint\(.*out=", "don't support automatic diff", GAVE_UP + "an `out` without gradients"),
     (r"autocast\(", "Unexpected floating ScalarType", GAVE_UP + "both dtypes of 16 bits in one autocast"),

@@ -10,6 +10,8 @@ DERIVES = r"backward\(|grad\(|jac|hessian|vjp|linearize"
 # The last statement, what differs, and the reason
 DIFFERENCES: list[tuple[str, str, str]] = [
     # ---- both refuse: of several faults each names another
+    ("", r"made under norch\.no_grad.*, torch TypeError", BOTH + "norch looks at views before the types of numbers"),
+    ("checkpoint", "^norch raises ShapeError.*, torch AttributeError", BOTH + "a layer without its bias"),
     (
         "",
         r"^norch raises TypeError: .*(expected (an? )?(True or False|Tensor|integers?|numbers?)|positional argument)"
@@ -320,6 +322,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("inv_ex", r"\[0\] elements .*torch has .*(nan|inf)", "nothing is promised of a singular matrix"),
     (r"subtract_?\(", "alpha, beta and value must not be floating.*, torch computes", REFUSED + "alpha and a number"),
+    ("diff\\(", "torch raises .*prepend or append", GAVE_UP + "no differences of what has something prepended"),
+    ("hardtanh", "does not fit into uint8, torch computes", REFUSED + "a number below 0 in uint8"),
     ("new_tensor|lib\\.(as_)?tensor", "RangeError.*torch computes", REFUSED + "a number below 0 in uint8"),
     ("SoftmaxTransform", "NotImplementedError: , torch IndexError", BOTH + "what is not there, of no elements"),
     (
@@ -335,6 +339,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"topk|kthvalue|median|mode|sort", r"^v\d+: (\[\d\] )?elements", "of equal elements any index"),
     ("", "expected scalar type (Float|Double|Half|BFloat16) but found", GAVE_UP + "a module that was converted since"),
     (r"lerp\(", "expected dtype .* for `(end|weight)`", GAVE_UP + "numbers of several dtypes"),
+    (
+        r"as_tensor\(v\d+\.detach\(\)\.numpy\(\)",
+        "shares memory",
+        "torch's array begins where its tensor does, not the memory of this",
+    ),
     (r"view\(lib\.bool", "elements", "bytes that are neither 0 nor 1 as bools"),
     ("quantile", r"^norch raises RuntimeError: .*expected q from 0 to 1.*, torch IndexError", BOTH + "q and a dim"),
     ("poisson|Poisson|sample", "expected finite means.*, torch computes", REFUSED + "Poisson's of infinite means"),
@@ -347,6 +356,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("trapezoid|trapz", "must match the size", GAVE_UP + "points that broadcast to more values"),
     ("swap_tensors", "Expected use_count", GAVE_UP + "to swap tensors that graphs hold"),
     (r"prune\.ln_structured\(.*, 0, ", "elements", "of equal weights any is pruned"),
+    ("parametriz", "^norch raises ValueError.*, torch AttributeError", BOTH + "a module without its bias, printed"),
     (r"prune\.remove", "^norch raises AttributeError.*, torch ValueError", BOTH + "a cell without its bias, printed"),
     (
         "load_state_dict",
