@@ -396,6 +396,18 @@ v2 = lib.tensor(1.0).scatter_reduce(-1, lib.full([0, 3, 1], 0), v1, 'prod', incl
 v3 = lib.autograd.grad(v2, v1)[0]
 
 v1 = lib.testing.assert_close(lib.tensor([2 ** 53]), lib.tensor([2 ** 53 + 1]))
+
+v1 = lib.tensor([[[-1.388, -0.268, -2.216, -1.93], [-2.047, 0.084, 0.389, -0.876]]], dtype=lib.bfloat16)
+v2 = lib.func.jacrev(lambda x: lib.nn.functional.scaled_dot_product_attention(x, x, x, scale=3.7))(v1)
+
+v1 = lib.nn.LayerNorm(3)
+v1.register_buffer('b', lib.ones(1))
+lib.nn.utils.parametrize.register_parametrization(v1, 'weight', lib.nn.Tanh(), unsafe=True)
+v2 = v1.get_parameter('weight')
+v3 = v1.get_parameter('b')
+
+v1 = lib.distributions.Gumbel(lib.tensor([-4.0, 3.0], dtype=lib.bfloat16), lib.tensor([0.02, 20.0], dtype=lib.bfloat16))
+v2 = lib.distributions.kl_divergence(v1, v1)
 """
 
 
