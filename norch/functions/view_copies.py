@@ -1,4 +1,4 @@
-"""What views show, in memory of its own: `expand_copy` is `expand`, copied. Gradients flow through."""
+"""What views show, in rows of memory of their own: `expand_copy` is `expand`, copied. Gradients flow through."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from ..arguments import one_size
 from ..operation import check_tensor
 from ..tensor import Tensor
+from ..types import contiguous_format
 from .out import Out, into
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def _copying(name: str, view: Callable[..., Any], arguments: str, shape: str, li
 
     def call(input: Tensor, *args: Any, out: Out = None, **kwargs: Any) -> Any:
         shown = view(check_tensor(input, name), *args, **kwargs)
-        copy = tuple(part.clone() for part in shown) if isinstance(shown, tuple) else shown.clone()
-        return into(out, copy, name)
+        parts = [x.clone(memory_format=contiguous_format) for x in (shown if isinstance(shown, tuple) else (shown,))]
+        return into(out, tuple(parts) if isinstance(shown, tuple) else parts[0], name)
 
     call.__name__ = call.__qualname__ = name
     like = like or name[: -len("_copy")]
-    call.__doc__ = f"""What `{like}` shows, in memory of its own; shapes, dtypes, arguments and errors as for `{like}`.
+    call.__doc__ = f"""What `{like}` shows, in rows of its own memory. Shapes, dtypes, arguments and errors as for `{like}`.
 
     >>> norch.{name}(norch.ones(2, 3){arguments}.shape
     norch.Size({shape})

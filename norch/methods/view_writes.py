@@ -12,6 +12,7 @@ from ..arguments import axis_of, flags, one_size, packed, sizes_of
 from ..autograd.derivatives.views import DiagEmbedBackward, ReplacedBackward, TraceBackward
 from ..autograd.mode import no_grad
 from ..operation import check_tensor, own, recorded, wrap
+from ..types import contiguous_format
 from .views import sliced
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class ViewWriteMethods:
         """
         if dim >= self.ndim:
             raise RuntimeError(f"narrow_copy: dim {dim} is out of range for shape {list(self.shape)}")
-        return self.narrow(dim, start, length).clone()
+        return self.narrow(dim, start, length).clone(memory_format=contiguous_format)
 
     @flags
     def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:

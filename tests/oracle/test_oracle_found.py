@@ -400,6 +400,9 @@ v1 = lib.testing.assert_close(lib.tensor([2 ** 53]), lib.tensor([2 ** 53 + 1]))
 v1 = lib.tensor([[[-1.388, -0.268, -2.216, -1.93], [-2.047, 0.084, 0.389, -0.876]]], dtype=lib.bfloat16)
 v2 = lib.func.jacrev(lambda x: lib.nn.functional.scaled_dot_product_attention(x, x, x, scale=3.7))(v1)
 
+v1 = lib.ones(2, 3, 4).permute(2, 0, 1)
+v2 = [list(x.stride()) for x in (lib.alias_copy(v1), lib.narrow_copy(v1, 0, 1, 2), *lib.split_copy(v1, 2))]
+
 v1 = lib.nn.LayerNorm(3)
 v1.register_buffer('b', lib.ones(1))
 lib.nn.utils.parametrize.register_parametrization(v1, 'weight', lib.nn.Tanh(), unsafe=True)

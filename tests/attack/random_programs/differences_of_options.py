@@ -93,7 +93,7 @@ OF_OPTIONS: list[tuple[str, str, str]] = [
         "hooks should return None",
         GAVE_UP + "what such a hook returns, which is lost",
     ),
-    (r"unravel_index", "out of range.*torch computes", REFUSED + "indices out of range"),
+    (r"unravel_index|\[.*:.*\] [-+*/]?= ", "out of range.*torch computes", REFUSED + "indices out of range"),
     (r"IndependentTransform", "sum_rightmost: .*torch computes", REFUSED + "a dimension that is not there"),
     (
         r"addcmul|index_add",
