@@ -45,7 +45,7 @@ def _copying(name: str, view: Callable[..., Any], arguments: str, shape: str, li
 
     call.__name__ = call.__qualname__ = name
     like = like or name[: -len("_copy")]
-    call.__doc__ = f"""What `{like}` shows, in rows of its own memory. Shapes, dtypes, arguments and errors as for `{like}`.
+    call.__doc__ = f"""What `{like}` shows, in rows of its own. Shapes, dtypes, arguments and errors as for `{like}`.
 
     >>> norch.{name}(norch.ones(2, 3){arguments}.shape
     norch.Size({shape})
