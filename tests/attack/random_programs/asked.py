@@ -227,6 +227,11 @@ OF_FORMULAS = [
         asks=of_lines(ask.rounded_otherwise),
     ),
     Row(
+        "rounding decides whether a bound is above the other",
+        "Uniform is not defined when low",
+        asks=of_lines(ask.rounded_otherwise),
+    ),
+    Row(
         "torch rounds the number that is divided to 16 bits first",
         "elements",
         last=NUMBER_OF_HALVES,
