@@ -306,8 +306,8 @@ def _by_columns(output: Tensor, variables: Tensors, made: Tensors) -> Tensors:
     found = []
     for x, part in zip(variables, _pulled_back([output], variables, [weight])):
         columns = [_pulled_back([part], [weight], [unit])[0] for unit in _units(x)]
-        made_of = stack(columns, -1) if columns else output.new_zeros(0)
-        found.append(made_of.view(*output.shape, *x.shape))
+        whole = stack(columns, -1) if columns else output.new_zeros(0)
+        found.append(whole.view(*output.shape, *x.shape))
     return found
 
 
@@ -324,6 +324,7 @@ def jacfwd(
 ) -> Function:
     """As `jacrev`, whose result it gives, in the dtype of the output: norch has no forward mode.
 
+    Where the argument has fewer numbers than an output, two passes backward for each of them make a forward one.
     Raises RuntimeError if `func` draws random numbers, unless `randomness` is "same" or "different".
 
     >>> norch.func.jacfwd(norch.sin)(norch.zeros(1))

@@ -15,6 +15,7 @@ import functools
 import gc
 import os
 import pickle
+import re
 import signal
 import sys
 import time
@@ -122,7 +123,8 @@ def attempted(seed: str, seen: set[str]) -> Outcome:
     lines, found = program.lines, program.found
     if not found:
         return tried, "", ""
-    label, reason = kind(found), explained(lines, found)
+    called = re.search(r"\w+(?=\()", lines[-1])
+    label, reason = f"{kind(found)} of {called[0] if called else 'operators'}", explained(lines, found)
     if not reason and unsteady(lines):
         reason = "rounding decides"
     if not reason and label not in seen:
