@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 import norch
+from norch.autograd.derivatives.views import VariableBackward
 
 from .execution import TOLERANCE, Pair, has_no_memory, parts_of_module, run, same_numbers, variables
 
@@ -102,11 +103,17 @@ def torch_shares(lines: Sequence[str]) -> bool:
 
 
 def meets_a_leaf(lines: Sequence[str]) -> bool:
-    """Whether a variable of the last statement lies in the memory of a leaf that requires gradients."""
-    pair = Pair(torch, torch)
+    """Whether a variable of the last statement is a view of a leaf that requires gradients, or of one of a transform's.
+
+    torch says what is a view; of what its transforms derive by it does not tell.
+    """
+    pair = Pair()
     for line in lines[:-1]:
         pair.step(line)
     named = variables(lines[-1])
+    bases = [getattr(pair.ours.get(name), "_base", None) for name in named]
+    if any(isinstance(getattr(base, "_edge", None), VariableBackward) for base in bases):
+        return True
     values = [(name, part) for name, x in pair.theirs.items() if name[0] == "v" for part in _parts_of(x)]
     leaves = _memory_of([x for _, x in values if is_trained(x)])
     return bool(leaves & _memory_of([x for name, x in values if name in named]))
