@@ -191,7 +191,7 @@ OF_GRADIENTS = [
     ),
     Row(
         "a transform makes new memory; in torch its result may be a view",
-        "elements|requires_grad|is_leaf|does not require gradients|cannot be detached",
+        "elements|requires_grad|is_leaf|does not require gradients|cannot be detached|a view of a leaf",
         whole=r"lib\.func\.",
         asks=of_lines(ask.torch_shares),
     ),
@@ -415,6 +415,12 @@ OF_GRAPHS = [
         REFUSED + "every write to a leaf that requires gradients",
         "leaf tensor that requires grad",
         asks=of_lines(ask.meets_a_leaf),
+    ),
+    Row(
+        GAVE_UP + "a vmap of no numbers",
+        "norch computes, torch raises RuntimeError: a leaf",
+        last="vmap",
+        asks=of_lines(ask.has_no_elements),
     ),
     Row(
         GAVE_UP + "a write to what was a leaf, or had other memory, when the view of it was made",
