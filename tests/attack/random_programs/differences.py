@@ -36,6 +36,11 @@ CAUSES: list[tuple[str, str, str]] = [
         "torch's vander writes in place to what a hook has packed",
     ),
     (r"\.view\(lib\.u?int", "elements", "bytes of numbers whose last digits differ"),
+    (
+        r"\.(swapaxes|swapdims|transpose|t|squeeze|unsqueeze)_\(",
+        "^norch computes.*modified by an inplace",
+        GAVE_UP + "another shape of a saved value, in place, which writes none of its elements",
+    ),
     (r"rrelu", "^norch computes.*modified by an inplace", GAVE_UP + "the slopes are all that rrelu saves"),
     (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (
