@@ -126,6 +126,12 @@ OF_HOOKS_AND_WALKS = [
 
 OF_GRADIENTS = [
     Row(
+        "every tensor of the graph that somebody holds has its gradient, but autograd.grad sets none",
+        r"^v\d+: \.grad elements",
+        last=r"autograd\.grad\(",
+        whole=r"{v}\.retain_grad\(\)",
+    ),
+    Row(
         "the loss has bounded logarithms; torch's gradient of a target has others",
         "elements.*torch has .*inf",
         whole=r"binary_cross_entropy\(|BCELoss",
@@ -348,7 +354,7 @@ OF_ROUNDING = [
     Row("the sign of a zero", NOW, asks=of_lines(ask.zeros_have_signs)),
     Row(
         "integers, and the eps of a loss, become float32, whose last digits differ",
-        whole=r"dtype=lib.(u?int|bool)|\.check\(|[cC]osine_?[eE]mbedding_?[lL]oss",
+        whole=r"dtype=lib.(u?int|bool)|lu_factor|\.check\(|[cC]osine_?[eE]mbedding_?[lL]oss",
         asks=of_found(ask.differs_as_float32),
     ),
     Row(
