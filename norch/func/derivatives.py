@@ -278,9 +278,12 @@ def _jacobian(func: Function, argnums: Any, has_aux: bool, name: str) -> Functio
             if kinds and name == "jacrev":
                 raise RuntimeError(f"jacrev: expected outputs of floats, got {kinds[0]}")
             form = tree_flatten(chosen)[1]
-            made = [*variables]
-            of_output = _by_columns if name == "jacfwd" else _by_rows
-            parts = [tree_unflatten(of_output(y, variables, made), form) for y in outputs]
+            made, size = [*variables], sum(x.numel() for x in variables)
+            parts = []
+            for y in outputs:
+                by_columns = name == "jacfwd" and y.requires_grad and size < y.numel()
+                found = _by_columns(y, variables, made) if by_columns else _by_rows(y, variables)
+                parts.append(tree_unflatten(found, form))
             if name == "jacfwd":
                 parts = [tree_map(lambda part, kind=y.dtype: part.to(kind), each) for each, y in zip(parts, outputs)]
         found = _released(tree_unflatten(parts, spec), made, outer)
@@ -289,7 +292,7 @@ def _jacobian(func: Function, argnums: Any, has_aux: bool, name: str) -> Functio
     return wrapper
 
 
-def _by_rows(output: Tensor, variables: Tensors, _: Tensors) -> Tensors:
+def _by_rows(output: Tensor, variables: Tensors) -> Tensors:
     """The derivatives of each number of the output with respect to each variable: a walk for each number."""
     if not (output.numel() and output.is_floating_point()):
         return [x.new_zeros(*output.shape, *x.shape) for x in variables]
@@ -298,9 +301,7 @@ def _by_rows(output: Tensor, variables: Tensors, _: Tensors) -> Tensors:
 
 
 def _by_columns(output: Tensor, variables: Tensors, made: Tensors) -> Tensors:
-    """The same by a walk for each number of the variables, as in `jvp`, if they have fewer; adds its own to `made`."""
-    if sum(x.numel() for x in variables) >= output.numel() or not output.requires_grad:
-        return _by_rows(output, variables, made)
+    """The same by a walk for each number of the variables, as in `jvp`; the variable of its own joins `made`."""
     weight = output.detach().zeros_like().requires_grad_()
     made.append(weight)
     found = []
