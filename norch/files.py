@@ -40,6 +40,8 @@ def written(f: File, name: str) -> Iterator[OpenFile]:
     if not isinstance(f, (str, os.PathLike)):
         check_open(f, name, "write")
         yield f
+        if hasattr(f, "flush"):
+            f.flush()  # others may read it by its path before it is closed
         return
     path = os.fsdecode(f)
     try:

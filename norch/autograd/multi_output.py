@@ -49,10 +49,11 @@ class ModuleBackward(MultiOutput):
         ]
 
     def backward(self, gradients: OutputGradients) -> Gradients:
-        grad_input = tuple(gradients.get(("input", i)) for i in range(self.inputs_count))
+        grad_input: Gradients = tuple(gradients.get(("input", i)) for i in range(self.inputs_count))
         grad_output = tuple(gradients.get(("output", i)) for i in range(self.outputs_count))
-        replaced = self.hook(grad_input, grad_output)
-        return [replaced[i] for i in self.tracked]
+        if any(gradient is not None for gradient in grad_output):  # or the walk of a derivative began inside the module
+            grad_input = self.hook(grad_input, grad_output)
+        return [grad_input[i] for i in self.tracked]
 
 
 class ModuleOutputBackward(OutputBackward):

@@ -39,12 +39,9 @@ class Independent(Distribution):
         super().__init__(shape[:kept], event, validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Independent:
-        made = self._get_checked_instance(Independent, _instance)
         inner = tuple(self._event_shape[: self.reinterpreted_batch_ndims])
         base = self.base_dist.expand((*batch_shape, *inner))
-        Independent.__init__(made, base, self.reinterpreted_batch_ndims, validate_args=False)
-        made._validate_args = self._validate_args
-        return made
+        return self._made_anew(Independent, _instance, base, self.reinterpreted_batch_ndims)
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
     mean = property(lambda self: self.base_dist.mean)
@@ -230,10 +227,7 @@ class MixtureSameFamily(Distribution):
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> MixtureSameFamily:
         count = self._mixture._num_events
         parts = self._mixture.expand(batch_shape), self._components.expand((*batch_shape, count))
-        made = self._get_checked_instance(MixtureSameFamily, _instance)
-        MixtureSameFamily.__init__(made, *parts, validate_args=False)
-        made._validate_args = self._validate_args
-        return made
+        return self._made_anew(MixtureSameFamily, _instance, *parts)
 
     mixture_distribution = property(lambda self: self._mixture, doc="The Categorical that chooses.")
     component_distribution = property(lambda self: self._components, doc="The distributions among which it chooses.")
@@ -343,7 +337,7 @@ class _ExpRelaxedCategorical(Distribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> _ExpRelaxedCategorical:
         logits = self.logits.expand(*batch_shape, *self._event_shape)
-        return _ExpRelaxedCategorical(self.temperature, logits=logits, validate_args=False)
+        return self._made_anew(_ExpRelaxedCategorical, _instance, self.temperature, logits=logits)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         logits = self.logits.expand(self._extended_shape(sample_shape))

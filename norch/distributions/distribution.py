@@ -53,8 +53,9 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             for name, constraint in self.arg_constraints.items():
-                if isinstance(constraint, constraints._Dependent) or name not in self.__dict__:
-                    continue  # of probs and logits only one is given
+                left_out = name not in self.__dict__ and _is_lazy(type(self), name)  # of probs and logits one is given
+                if left_out or isinstance(constraint, constraints._Dependent):
+                    continue
                 value = getattr(self, name)
                 try:
                     check_range(constraint.check(value), 1, 1, f"Expected {name} to satisfy {constraint!r}", ValueError)
@@ -168,6 +169,13 @@ class Distribution:
                 "define a custom .expand() method."
             )
         return object.__new__(type(self)) if _instance is None else _instance
+
+    def _made_anew(self, cls: type, _instance: Any, *arguments: Any, **named: Any) -> Any:
+        """What the `expand` of `cls` returns: of the class of this instance, with other arguments of cls.__init__."""
+        made = self._get_checked_instance(cls, _instance)
+        cls.__init__(made, *arguments, **named, validate_args=False)  # type: ignore[misc]
+        made._validate_args = self._validate_args
+        return made
 
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
         return Size((*sizes_in(sample_shape, "sample"), *self._batch_shape, *self._event_shape))

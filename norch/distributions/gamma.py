@@ -158,9 +158,11 @@ class Dirichlet(ExponentialFamily):
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        limits = finfo(drawn.dtype)  # no part is 0 or 1, where densities may be infinite
-        return (drawn / drawn.sum(-1, keepdim=True)).clamp(limits.tiny, 1 - limits.eps / 2)
+        small = self.concentration.expand(self._extended_shape(sample_shape)).double()  # whose draws may underflow
+        drawn = standard_gamma(small)
+        limits = finfo(self.concentration.dtype)  # no part is 0 or 1, where densities may be infinite
+        parts = (drawn / drawn.sum(-1, keepdim=True)).to(self.concentration.dtype)
+        return parts.clamp(limits.tiny, 1 - limits.eps / 2)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)

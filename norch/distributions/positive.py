@@ -101,7 +101,7 @@ class Pareto(TransformedDistribution):
         super().__init__(Exponential(self.alpha, validate_args=validate_args), transforms, validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Pareto:
-        return Pareto(self.scale.expand(batch_shape), self.alpha.expand(batch_shape), validate_args=False)
+        return self._made_anew(Pareto, _instance, self.scale.expand(batch_shape), self.alpha.expand(batch_shape))
 
     mode = property(lambda self: self.scale)
     support = property(lambda self: constraints.greater_than_eq(self.scale))
@@ -139,7 +139,8 @@ class Weibull(TransformedDistribution):
         super().__init__(base, transforms, validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Weibull:
-        return Weibull(self.scale.expand(batch_shape), self.concentration.expand(batch_shape), validate_args=False)
+        expanded = self.scale.expand(batch_shape), self.concentration.expand(batch_shape)
+        return self._made_anew(Weibull, _instance, *expanded)
 
     mean = property(lambda self: self.scale * (1 + self.concentration.reciprocal()).lgamma().exp())
 
@@ -179,8 +180,8 @@ class Kumaraswamy(TransformedDistribution):
         super().__init__(base, transforms, validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Kumaraswamy:
-        a, b = self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape)
-        return Kumaraswamy(a, b, validate_args=False)
+        expanded = self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape)
+        return self._made_anew(Kumaraswamy, _instance, *expanded)
 
     def _moment(self, n: int) -> Tensor:
         a, b = self.concentration1, self.concentration0

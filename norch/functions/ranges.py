@@ -10,8 +10,7 @@ from .._C import RangeError, ShapeError, device_number, lib
 from ..arguments import plain_number, whole
 from ..operation import wrap
 from ..types import DType, Operand, dtype, float64, int64, layout
-from .creation import floating, leaf, made, sequence
-from .out import into
+from .creation import floating, made, sequence
 from .promotion import fitting
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def range_(
     if not step or (end - start) / step < 0:
         raise ShapeError(f"range: no steps of {step} lead from {start} to {end}")
     places = arange(int((end - start) / step) + 1, dtype=floating(dtype, out), device=device)
-    return leaf(into(out, places * step + start, "range"), requires_grad)
+    return sequence(places * step + start, "range", requires_grad, False, None, out)
 
 
 def _steps_between(first: float, last: float, hop: float, whole: bool) -> int:

@@ -150,13 +150,16 @@ def norm(
 ) -> Tensor:
     """A norm of vectors, of matrices if `dim` are two or A has two with an `ord`, of all elements if neither is given.
 
-    Orders as for `vector_norm` and `matrix_norm`; 2 without one. Raises RuntimeError if the dtype is not floating.
+    Orders as for `vector_norm` and `matrix_norm`; 2 without one. Raises RuntimeError if the dtype is not floating, or
+    for more than two `dim`.
 
     >>> norch.linalg.norm(norch.tensor([[3.0, 0.0], [0.0, -4.0]]), 1)
     tensor(4.)
     """
     x = check_tensor(A, "linalg.norm")
     axes = axes_of("linalg.norm", dim, None)
+    if axes is not None and len(axes) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: expected one dim or two, got {shown(dim)}; vector_norm takes any number")
     if ord is None:
         return _vector_norm(x, 2, axes, keepdim, dtype, out)
     if axes is None and x.ndim not in (1, 2):

@@ -370,7 +370,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Out = None) -> Tensor:
     first, last = list(check_tensor(A, "linalg.tensorinv").shape[:ind]), list(A.shape[ind:])
     if ind <= 0 or math.prod(first) != math.prod(last):
         raise RuntimeError(f"linalg.tensorinv: shape {list(A.shape)} is no square matrix with ind={ind}")
-    return into(out, inv(A.reshape(math.prod(first), -1)).reshape([*last, *first]), "linalg.tensorinv")
+    return into(out, inv(A.reshape(math.prod(first), math.prod(last))).reshape([*last, *first]), "linalg.tensorinv")
 
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out: Out = None) -> Tensor:
@@ -387,4 +387,4 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out:
     shape = list(a.shape[check_tensor(B, "linalg.tensorsolve").ndim :])
     if math.prod(shape) != B.numel():
         raise RuntimeError(f"linalg.tensorsolve: shapes {list(A.shape)} and {list(B.shape)} make no square matrix")
-    return into(out, solve(a.reshape(B.numel(), -1), B.reshape(-1)).reshape(shape), "linalg.tensorsolve")
+    return into(out, solve(a.reshape(B.numel(), B.numel()), B.reshape(-1)).reshape(shape), "linalg.tensorsolve")

@@ -61,15 +61,15 @@ class RandomFillMethods:
     def random_(
         self: Tensor,
         from_: int | None = None,
-        to: int | None = None,
+        to: Any = ...,  # an integer, or None
         *,
         generator: Generator | None = None,
         **bounds: int | None,
     ) -> Tensor:
         """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
 
-        Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold, TypeError
-        for an unknown argument.
+        If `to` is None they go up to the largest. Shape and dtype stay. Raises RuntimeError for an empty range, or
+        numbers that the dtype does not hold, TypeError for an unknown argument.
 
         >>> x = norch.zeros(100).random_(1, 7)
         >>> x.min() >= 1, x.max() <= 6
@@ -78,9 +78,7 @@ class RandomFillMethods:
         low_bound = bounds.pop("from", from_)
         if bounds:
             raise TypeError(f"random_: unknown arguments {', '.join(bounds)}")
-        if low_bound is not None and to is None:
-            low_bound, to = 0, low_bound
-        low, count = range_of(self.dtype, low_bound, to)
+        low, count = range_of(self.dtype, *((None, low_bound) if to is ... else (low_bound, to)))
         state = state_of(generator)
         return overwrite(self, lib.integers_into, state, low, count)
 
@@ -175,7 +173,7 @@ def range_of(kind: dtype, low: Any, high: Any) -> tuple[int, int]:
     Raises RuntimeError if there are none, or if the dtype does not hold them.
     """
     largest = LARGEST[kind.name]
-    first, end = (0, largest + 1) if high is None else (operator.index(low or 0), operator.index(high))
+    first, end = operator.index(low or 0), largest + 1 if high is None else operator.index(high)
     if first >= end:
         raise RuntimeError(f"random_: expected from < to, got from {first}, to {end}")
     lowest = -largest - 1 if kind.is_signed else 0

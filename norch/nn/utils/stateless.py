@@ -8,6 +8,7 @@ from typing import Any, Iterator, Mapping
 from ...guards import Guard
 from ...operation import check_kind, structure
 from ...tensor import Tensor
+from ...types import shown
 from ..module import Module
 
 __all__ = ["functional_call"]
@@ -24,9 +25,10 @@ def functional_call(
 ) -> Any:
     """module(*args, **kwargs), computed with other tensors in the place of its parameters and buffers.
 
-    The dict names them as `named_parameters` does; a tuple of dicts counts as one. Those left out stay. With
-    `tie_weights` a tensor given for one name stands for all names of the same parameter. With `strict` a RuntimeError
-    says which names are missing or unexpected. Gradients reach the tensors that were given.
+    The dict names them as `named_parameters` does; a tuple of dicts counts as one. Those left out stay. A dict has the
+    new tensor, where the module replaced one. With `tie_weights` a tensor given for one name stands for all names of
+    the same parameter. With `strict` a RuntimeError says which names are missing or unexpected. Raises AttributeError
+    for a name in no part of the module, TypeError for what is no tensor. Gradients reach the tensors that were given.
 
     >>> layer = nn.Linear(2, 1)
     >>> norch.func.functional_call(layer, {"weight": norch.ones(1, 2), "bias": norch.zeros(1)}, norch.ones(1, 2))
@@ -44,40 +46,68 @@ def functional_call(
             raise ValueError(f"functional_call: {sorted(repeated)} appear in several dicts")
         given.update(part)
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with replaced(module, given, tie_weights, strict):
+    with replaced(module, dicts if isinstance(dicts, dict) else given, tie_weights, strict):
         return module(*positional, **(kwargs or {}))
 
 
 @contextmanager
-def replaced(module: Module, given: Mapping[str, Tensor], tie_weights: bool, strict: bool) -> Iterator[None]:
-    """In this block the module has other tensors under these names."""
+def replaced(module: Module, given: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
+    """In this block the module has other tensors under these names; what it replaces them by is put into the dict."""
+    places = {name: _place(module, name, value) for name, value in _untied(module, given, tie_weights, strict).items()}
+    added = [(vars(owner), last) for owner, last, _, _ in places.values() if last not in vars(owner)]
+    changes: list[tuple[Any, dict[str, Any]]] = []
+    for owner, last, registry, value in places.values():
+        changes += [(owner, {last: value}), *([] if registry is None else [(_Entries(registry), {last: value})])]
+    try:
+        structure.version += 1
+        for attributes, name in added:
+            attributes[name] = None
+        with Guard(*changes):  # which an interrupt does not leave half done
+            try:
+                yield
+            finally:
+                given.update({name: getattr(*places[name][:2], given[name]) for name in given})
+    finally:
+        for attributes, name in added:
+            attributes.pop(name, None)
+        structure.version += 1
+
+
+def _untied(module: Module, given: dict[str, Any], tie_weights: bool, strict: bool) -> dict[str, Any]:
+    """What was given, with `tie_weights` also under other names of the same tensor. `strict` checks the names."""
+    values = dict(given)
+    if not tie_weights and not strict:
+        return values
     own = {
         **dict(module.named_parameters(remove_duplicate=False)),
         **dict(module.named_buffers(remove_duplicate=False)),
     }
-    if strict and own.keys() != given.keys():
-        missing, unexpected = sorted(own.keys() - given.keys()), sorted(given.keys() - own.keys())
-        raise RuntimeError(f"functional_call: missing {missing}, unexpected {unexpected}")
-    empty = _left_out(module)
-    values = {name: value for name, value in given.items() if name in own or name in empty}
     if tie_weights:
-        by_tensor: dict[int, Tensor] = {}
-        for name, value in values.items():
+        by_tensor: dict[int, Any] = {}
+        for name, value in given.items():
             if name in own and by_tensor.setdefault(id(own[name]), value) is not value:
                 raise ValueError(f"functional_call: {name} is tied to another one that was given another tensor")
         values.update({name: by_tensor[id(tensor)] for name, tensor in own.items() if id(tensor) in by_tensor})
-    changes: list[tuple[Any, dict[str, Tensor]]] = []
-    for name, value in values.items():
-        path, _, last = name.rpartition(".")
-        owner = module.get_submodule(path)
-        registry = owner._parameters if last in owner._parameters else owner._buffers
-        changes += [(owner, {last: value}), (_Entries(registry), {last: value})]
-    try:
-        structure.version += 1
-        with Guard(*changes):  # which an interrupt does not leave half done
-            yield
-    finally:
-        structure.version += 1
+    if strict and own.keys() != values.keys():
+        missing, unexpected = sorted(own.keys() - values.keys()), sorted(values.keys() - own.keys())
+        raise RuntimeError(f"functional_call: missing {missing}, unexpected {unexpected}")
+    return values
+
+
+def _place(module: Module, name: str, value: Any) -> tuple[Module, str, dict[str, Any] | None, Any]:
+    """Where a value goes: the module part, the attribute, and the registry that has it, if any.
+
+    Raises AttributeError for a part that the module lacks, TypeError for what is no tensor, or would replace none.
+    """
+    path, _, last = name.rpartition(".")
+    owner = module.get_submodule(path)
+    registry = next((each for each in (owner._parameters, owner._buffers) if last in each), None)
+    if not isinstance(value, Tensor) and (value is not None or registry is None):
+        raise TypeError(f"functional_call: {name}: expected a Tensor, got {shown(value)}")
+    old = getattr(owner, last, value)
+    if registry is None and not isinstance(old, Tensor):
+        raise TypeError(f"functional_call: {name} is {shown(old)}, expected a tensor to put another in its place")
+    return owner, last, registry, value
 
 
 @contextmanager
@@ -90,22 +120,7 @@ def _reparametrize_module(
 ) -> Iterator[None]:
     """In this block the module has other parameters and buffers; buffers that it replaces are put into the dict."""
     with replaced(module, parameters_and_buffers, tie_weights, strict):
-        try:
-            yield
-        finally:
-            own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-            parameters_and_buffers.update({k: own[k] for k in parameters_and_buffers if k in own})
-
-
-def _left_out(module: Module) -> set[str]:
-    """The names of parameters and buffers that are registered as None, as the bias of a layer without one."""
-    return {
-        f"{path}.{name}" if path else name
-        for path, part in module.named_modules(remove_duplicate=False)
-        for registry in (part._parameters, part._buffers)
-        for name, value in registry.items()
-        if value is None
-    }
+        yield
 
 
 class _Entries:

@@ -251,10 +251,15 @@ def _position(index: int, count: int, name: str) -> int:
     return position % count
 
 
-def whole_batch(dataset: object) -> Callable[[list[int]], list[Tensor]] | None:
+def whole_batch(dataset: object) -> Callable[[Iterable[Any]], list[Tensor]] | None:
     """A faster way, if there is one, from indices to the batch that collating their samples would give."""
     if isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is TensorDataset.__getitem__:
-        return lambda indices: [tensor[indices] for tensor in dataset.tensors]
+
+        def rows(indices: Iterable[Any]) -> list[Tensor]:
+            numbers = [operator.index(i) for i in indices]  # a tuple, or a list of tensors, would index one element
+            return [tensor[numbers] for tensor in dataset.tensors]
+
+        return rows
     if isinstance(dataset, Subset) and type(dataset).__getitem__ is Subset.__getitem__:
         inner = whole_batch(dataset.dataset)
         return inner and (lambda indices: inner([dataset.indices[i] for i in indices]))

@@ -309,6 +309,11 @@ OF_GRAPHS = [
         asks=of_lines(ask.meets_a_leaf),
     ),
     Row(
+        REFUSED + "a write to what a transform returns, if it lies in the memory of the argument",
+        "a view of a leaf tensor that requires grad",
+        whole=r"(grad|vjp|jvp|jac(rev|fwd)|hessian|linearize)\(",
+    ),
+    Row(
         GAVE_UP + "a vmap of no numbers",
         "norch computes, torch raises RuntimeError: a leaf",
         last="vmap",
@@ -317,7 +322,17 @@ OF_GRAPHS = [
     Row(
         GAVE_UP + "a write to what was a leaf, or had other memory, when the view of it was made",
         "norch computes, torch raises RuntimeError: a (view of a )?leaf",
-        whole=r"\.(requires_grad_|set_|detach_)\(|\.data = ",
+        whole=r"\.(requires_grad_|set_|detach_)\(|\.data = |(split|chunk|unbind)\(",
+    ),
+    Row(
+        GAVE_UP + "a variance of 16 bits, which norch computes of a copy in 32",
+        "norch computes.*modified by an inplace",
+        whole=("float16", r"(var|std)(_mean)?\("),
+    ),
+    Row(
+        REFUSED + "a vector that is pruned by slices, as torch does unless it was pruned before",
+        "Structured pruning can only",
+        last="_structured",
     ),
     Row(
         REFUSED + "a freed graph of what it never depended on, which it has forgotten",

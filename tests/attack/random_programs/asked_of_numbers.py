@@ -52,6 +52,12 @@ OF_ROUNDING = [
         asks=lambda case: ask.meets_low_rank(case.lines, r"linalg\.lu\("),
     ),
     Row(
+        "of a matrix without full rank rounding decides the last pivots",
+        "elements",
+        last=r"lu(_factor)?\(",
+        asks=lambda case: ask.meets_low_rank(case.lines, r"lu(_factor)?\("),
+    ),
+    Row(
         "of a matrix without full rank rounding decides the last reflection",
         "elements",
         last=r"parametrizations\.orthogonal",
@@ -60,6 +66,11 @@ OF_ROUNDING = [
 ]
 
 OF_INFINITIES = [
+    Row(
+        "0 times infinity is NaN where a derivative passes, which is by rows or by columns",
+        r"\.grad elements .*nan",
+        whole=r"hessian\(|jacfwd\(",
+    ),
     Row(
         "nothing is promised of a matrix that is not finite",
         near=MATRIX,

@@ -29,7 +29,7 @@ CAUSES: list[tuple[str, str, str]] = [
     ),
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"add_param_group", "'sum'", "torch's Adagrad has no state for parameters that come later, and fails at a step"),
-    (r"diff\(", "is_leaf|requires_grad", "of no elements torch's diff gives the tensor itself"),
+    (r"diff\(", "is_leaf|requires_grad|a view of a leaf", "of no elements torch's diff gives the tensor itself"),
     (
         r"(save_on_cpu|saved_tensors_hooks).*vander\(",
         "elements",

@@ -258,7 +258,7 @@ CAUSED_BY_OPTIONS: list[tuple[str, str, str]] = [
         "torch's parts of unsafe_split and unsafe_chunk are no views",
     ),
     (r"resize_", "elements|shares memory", "what grows gets memory of its own, which a view of it does not"),
-    (r"memory_format=", "shares memory", "an order of memory that is asked for is given, by a copy"),
+    (r"memory_format=", "shares memory|a (view of a )?leaf", "an order of memory that is asked for is a copy's"),
     (r"inference_mode", "", "tensors made in inference mode are like others"),
     (r"as_strided_scatter", "elements", "torch's gradient of as_strided_scatter is a mistake"),
     (r"\bnormal\(", "elements|requires_grad|is_leaf", "the gradients of mean + std * z"),
