@@ -146,6 +146,8 @@ def test_a_file_that_is_still_open_can_be_loaded_by_its_name():
 
 # ---- Functions
 
+BESSEL = ["i0", "i1", "i0e", "i1e", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1"]
+
 
 @pytest.mark.parametrize(
     "statement",
@@ -154,12 +156,18 @@ def test_a_file_that_is_still_open_can_be_loaded_by_its_name():
         "lib.zeros(999, dtype=lib.int8).random_(-100, None).min().item() < -50",
         "lib.zeros(9, dtype=lib.int64).random_(1).tolist()",
         "[x := lib.zeros(2, 3), lib.range(0, 3, out=x.narrow(1, 1, 2))][0].tolist()",
+        "[f'{getattr(lib.special, name)(lib.tensor(1.7e308, dtype=lib.float64)).item():.12g}' for name in BESSEL]",
         "lib.linalg.norm(lib.ones(2, 3, 4), 2, (0, 1, 2))",
         "lib.linalg.norm(lib.ones(2, 3, 4), dim=(0, 1, 2))",
         "lib.linalg.tensorinv(lib.ones(0, 0, 1, 2, 3, 0), 4).shape == (3, 0, 0, 0, 1, 2)",
+        "list(lib.nn.ParameterDict({'b': lib.ones(1), 'a': lib.ones(2)}) | {'d': lib.ones(1), 'c': lib.ones(1)})",
+        "list(lib.nn.ParameterDict([('b', lib.ones(1)), ('a', lib.ones(2))]).copy())",
+        "list(lib.nn.ParameterDict({}).fromkeys('ba', lib.ones(1)))",
+        "list(lib.nn.ModuleDict({'b': lib.nn.Tanh(), 'a': lib.nn.Tanh()}))",
+        "lib.nn.functional.conv2d(*[lib.ones(n, 2, 5, 6, dtype=lib.int64) for n in (0, 3)]).shape == (0, 3, 1, 1)",
         "lib.linalg.tensorsolve(lib.ones(0, 2, 3, 0), lib.ones(0, 2)).shape == (3, 0)",
     ],
 )
 @pytest.mark.filterwarnings("ignore:torch.range is deprecated")
 def test_a_function(statement):
-    alike(lambda lib: eval(statement, {"lib": lib}))
+    alike(lambda lib: eval(statement, {"lib": lib, "BESSEL": BESSEL}))

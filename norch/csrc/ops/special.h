@@ -209,7 +209,7 @@ SPECIAL double scaled_i(int order, double x) {
         const double odd = 2 * k - 1;
         total += term *= -(4 * order - odd * odd) / (8 * k * size);
     }
-    return ::copysign(total / ::sqrt(2.0 * PI * size), order ? x : 1.0);
+    return ::copysign(total / (::sqrt(2.0 * PI) * ::sqrt(size)), order ? x : 1.0);
 }
 SPECIAL double i0e(double x) { return scaled_i(0, x); }
 SPECIAL double i1e(double x) { return scaled_i(1, x); }
@@ -240,7 +240,7 @@ SPECIAL double scaled_k(int order, double x) {
     const double step = ::fmin(0.25, 0.7 / ::sqrt(x));
     double total = 0.5;
     for (int k = 1; k < 64; k++) {
-        const double s = ::sinh(0.5 * k * step), decay = ::exp(-2.0 * x * s * s);
+        const double s = ::sinh(0.5 * k * step), decay = ::exp(-2.0 * (x * s) * s);  // 2 x may be infinite
         total += decay * (order ? ::cosh(k * step) : 1.0);
         if (decay < 1e-19) break;
     }

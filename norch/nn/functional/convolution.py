@@ -156,7 +156,7 @@ def _product(images: Tensor, filters: Tensor, bias: Tensor | None, plane: Window
     last = Windows(*(setting[-axes:] for setting in taps))
     positions = [1] * (2 - axes) + last.positions(images.shape[-axes:])
     samples, outputs = images.shape[0], filters.shape[0]
-    columns = kernels.unfold(images, plane).reshape(samples, groups, math.prod(filters.shape[1:]), -1)
+    columns = kernels.unfold(images, plane).reshape(samples, groups, math.prod(filters.shape[1:]), math.prod(positions))
     result = (filters.reshape(groups, outputs // groups, -1) @ columns).reshape(samples, outputs, *positions)
     return result if bias is None else result + bias.reshape(-1, 1, 1)
 
@@ -347,7 +347,7 @@ def _spread(x: Tensor, filters: Tensor, taps: Window, groups: int, sizes: Sequen
     _check_dtypes(x, filters, None)
     samples, inputs = x.shape[:2]
     transposed = filters.reshape(groups, inputs // groups, -1).transpose(1, 2)
-    columns = transposed @ x.reshape(samples, groups, inputs // groups, -1)
+    columns = transposed @ x.reshape(samples, groups, inputs // groups, math.prod(x.shape[2:]))
     return kernels.fold(columns.flatten(1, 2), taps, *sizes)
 
 

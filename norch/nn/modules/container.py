@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -304,9 +305,10 @@ class ModuleDict(_Dict[Any]):
 
 
 class ParameterDict(_Parameters, _Dict[Parameter]):
-    """A dict of parameters, in the order given; tensors become parameters that share their memory.
+    """A dict of parameters, in the order given, but those of a plain dict by name, as PyTorch takes them.
 
-    It also holds other values, of which parameters of modules and lists count as this one's.
+    Tensors become parameters that share their memory. It also holds other values, of which parameters of modules and
+    lists count as this one's.
 
     >>> weights = nn.ParameterDict({"a": nn.Parameter([1.0]), "b": nn.Parameter([2.0])})
     >>> weights["a"] + weights["b"]
@@ -316,7 +318,11 @@ class ParameterDict(_Parameters, _Dict[Parameter]):
     def __init__(
         self, parameters: Mapping[str, Parameter | Tensor] | Iterable[tuple[str, Parameter | Tensor]] | None = None
     ) -> None:
-        super().__init__(parameters)
+        super().__init__(_by_name(parameters))
+
+    def update(self, other: Any = (), /, **named: Parameter | Tensor) -> None:
+        """Set all of them; those of a plain dict by name."""
+        super().update(_by_name(other), **named)
 
     def copy(self) -> ParameterDict:
         """Another ParameterDict of the same parameters."""
@@ -325,15 +331,22 @@ class ParameterDict(_Parameters, _Dict[Parameter]):
     @classmethod
     def fromkeys(cls, keys: Iterable[str], default: Parameter | Tensor | None = None) -> ParameterDict:
         """A ParameterDict with one parameter under each of the names; None keeps the name for one to come."""
-        values: Any = dict.fromkeys(keys, default)
-        return cls(values)
+        return cls(OrderedDict.fromkeys(keys, default))  # type: ignore[arg-type]
 
     def __or__(self, other: Mapping[str, Parameter]) -> ParameterDict:
-        return ParameterDict({**self, **other})
+        made = self.copy()
+        made.update(other)
+        return made
 
     def __ror__(self, other: Mapping[str, Parameter]) -> ParameterDict:
-        return ParameterDict({**other, **self})
+        return ParameterDict(OrderedDict([*other.items(), *self.items()]))
 
     def __ior__(self, other: Mapping[str, Parameter]) -> Self:
         self.update(other)
         return self
+
+
+def _by_name(given: Any) -> Any:
+    """The values of a plain dict sorted by name, all else as it is."""
+    is_plain = isinstance(given, Mapping) and not isinstance(given, (OrderedDict, ParameterDict))
+    return sorted(given.items()) if is_plain else given
