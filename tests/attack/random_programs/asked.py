@@ -315,7 +315,7 @@ OF_GRAPHS = [
     ),
     Row(
         GAVE_UP + "a vmap of no numbers",
-        "norch computes, torch raises RuntimeError: a leaf",
+        "norch computes, torch raises RuntimeError: a (view of a )?leaf",
         last="vmap",
         asks=of_lines(ask.has_no_elements),
     ),

@@ -67,6 +67,12 @@ OF_ROUNDING = [
 
 OF_INFINITIES = [
     Row(
+        "torch does not watch the writes to what unsafe_split and unsafe_chunk give",
+        "elements",
+        whole=r"unsafe_(split|chunk)",
+        once=replaced(r"\.unsafe_(split|chunk)", r".\1"),
+    ),
+    Row(
         "0 times infinity is NaN where a derivative passes, which is by rows or by columns",
         r"\.grad elements .*nan",
         whole=r"hessian\(|jacfwd\(",

@@ -6,6 +6,7 @@ import contextlib
 import math
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -307,10 +308,9 @@ def _named(world: dict[str, Any], told: re.Match[str]) -> Any:
 
 def on_an_edge(found: str) -> bool:
     """Whether counts differ by what lies in the next bin: of the sums up to each bin no two neighbours do."""
-    left, steps = 0.0, []
-    for ours, theirs in pairs_of(found):
-        left += ours - theirs
-        steps.append(left)
+    pairs = pairs_of(found)
+    digits = 1e-9 * max((abs(x) for pair in pairs for x in pair), default=0.0)  # which densities lose
+    steps = [abs(left) > digits for left in accumulate(ours - theirs for ours, theirs in pairs)]
     return bool(steps) and not steps[-1] and not any(x and y for x, y in zip(steps, steps[1:]))
 
 
@@ -463,9 +463,10 @@ def equal_weights_decide(lines: Sequence[str]) -> bool:
     for line in lines[:-1]:
         pair.step(line)
     names = [name for name in variables(lines[-1]) if isinstance(pair.theirs.get(name), torch.nn.Module)]
-    step = "p.data.add_(lib.linspace({0}.2, {0}.4, p.numel(), dtype=p.dtype).square().view(p.shape))"
-    shifted = [(name, step.format(number)) for number, name in enumerate(names)]  # no two modules alike
-    changed = [f"[{text} for p in {name}.parameters() if p.is_floating_point()]" for name, text in shifted]
+    step = "p.data.add_(lib.linspace({0}.2 + k / 64, {0}.4 + k / 32, p.numel(), dtype=p.dtype).square().view(p.shape))"
+    shifted = [(name, step.format(number)) for number, name in enumerate(names)]  # no two alike
+    of_name = "[{0} for k, p in enumerate({1}.parameters()) if p.is_floating_point()]"
+    changed = [of_name.format(text, name) for name, text in shifted]
     return bool(names) and run([*lines[:-1], *changed, lines[-1]]) is None
 
 
