@@ -64,6 +64,12 @@ def test_functional_call_takes_tensors(name, value):
     assert isinstance(alike(lambda lib: lib.func.functional_call(module(lib), {name: value}, lib.ones(1))), type)
 
 
+def test_functional_call_refuses_what_a_parametrization_computes():
+    layer = norch.nn.utils.parametrizations.weight_norm(norch.nn.Linear(1, 1))
+    with pytest.raises(TypeError, match="weight is computed by ParametrizedLinear"):
+        norch.func.functional_call(layer, {"weight": norch.ones(1, 1)}, norch.ones(1))
+
+
 def test_a_module_within_itself_is_called_with_other_parameters():
     def compute(lib):
         layer = lib.nn.Linear(1, 1)

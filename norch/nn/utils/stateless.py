@@ -66,7 +66,10 @@ def replaced(module: Module, given: dict[str, Any], tie_weights: bool, strict: b
             try:
                 yield
             finally:
-                given.update({name: getattr(*places[name][:2], given[name]) for name in given})
+                for name, value in given.items():
+                    owner, last, _, _ = places[name]
+                    if (now := getattr(owner, last, value)) is not value:
+                        given[name] = now
     finally:
         for attributes, name in added:
             attributes.pop(name, None)
@@ -104,6 +107,8 @@ def _place(module: Module, name: str, value: Any) -> tuple[Module, str, dict[str
     registry = next((each for each in (owner._parameters, owner._buffers) if last in each), None)
     if not isinstance(value, Tensor) and (value is not None or registry is None):
         raise TypeError(f"functional_call: {name}: expected a Tensor, got {shown(value)}")
+    if registry is None and isinstance(getattr(type(owner), last, None), property):
+        raise TypeError(f"functional_call: {name} is computed by {type(owner).__name__}, expected what it holds itself")
     old = getattr(owner, last, value)
     if registry is None and not isinstance(old, Tensor):
         raise TypeError(f"functional_call: {name} is {shown(old)}, expected a tensor to put another in its place")
