@@ -91,6 +91,11 @@ OF_HOOKS_AND_WALKS = [
 
 OF_GRADIENTS = [
     Row(
+        "torch's derivative of cholesky_solve reads both triangles of the factor",
+        r"\.grad elements",
+        whole=r"cholesky_solve\(",
+    ),
+    Row(
         "every tensor of the graph that somebody holds has its gradient, but autograd.grad sets none",
         r"^v\d+: \.grad elements",
         last=r"autograd\.grad\(",

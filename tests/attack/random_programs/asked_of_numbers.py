@@ -117,6 +117,14 @@ OF_INFINITIES = [
 ]
 
 OF_DIGITS = [
+    Row("torch's soft_margin_loss takes a power before its logarithm", "torch has .*inf", last="[sS]oft_?[mM]argin"),
+    Row("torch's airy_ai has five digits beside its first root", "elements", whole=r"airy_ai\("),
+    Row(
+        "what infinities of 16 bits leave: NaN, or one of them",
+        "elements",
+        whole=r"lib\.float16",
+        asks=of_found(ask.neither_is_finite),
+    ),
     Row(
         "beside the largest number of 16 bits rounding decides what is infinite",
         "elements .*inf",

@@ -17,7 +17,7 @@ from .shrinking import kind
 CAUSES: list[tuple[str, str, str]] = [
     (
         r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|rsub|(ect|ice|nal)_scatter"
-        r"|affine_grid|to_sparse|cumsum_\(|fill\(|\[(\.\.\.|:)\] = "
+        r"|affine_grid|to_sparse|linear\(|trap(ezoid|z)\(|cumsum_\(|fill\(|\[(\.\.\.|:)\] = "
         r"|\b([lg][te]|eq|ne|less|greater|not_equal)(_equal)?_\(",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
@@ -29,7 +29,11 @@ CAUSES: list[tuple[str, str, str]] = [
     ),
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"add_param_group", "'sum'", "torch's Adagrad has no state for parameters that come later, and fails at a step"),
-    (r"diff\(", "is_leaf|requires_grad|a view of a leaf", "of no elements torch's diff gives the tensor itself"),
+    (
+        r"diff\(",
+        "is_leaf|requires_grad|a view of a leaf|does not require",
+        "of no elements torch's diff gives the tensor itself",
+    ),
     (
         r"(save_on_cpu|saved_tensors_hooks).*vander\(",
         "elements",

@@ -119,7 +119,7 @@ def meets_a_leaf(lines: Sequence[str]) -> bool:
     values = [(name, part) for name, x in pair.theirs.items() if name[0] == "v" for part in _parts_of(x)]
     leaves = _memory_of([x for _, x in values if is_trained(x)])
     operands = [x for name, x in values if name in named]
-    return bool(leaves & _memory_of(operands)) or any(is_trained(x) and not x.numel() for x in operands)
+    return bool(leaves & _memory_of(operands)) or any(x.requires_grad and not x.numel() for x in operands)
 
 
 def _parts_of(x: Any) -> list[Any]:
@@ -432,6 +432,12 @@ def permuted(found: str) -> bool:
     ours, theirs = (sorted((x != x, x if x == x else 0.0) for x in side) for side in zip(*pairs_of(found)))
     close = (math.isclose(x[1], y[1], rel_tol=1e-6, abs_tol=1e-9) and x[0] == y[0] for x, y in zip(ours, theirs))
     return all(close)
+
+
+def neither_is_finite(found: str) -> bool:
+    """Whether no element that differs is finite in one of the libraries."""
+    differing = [pair for pair in pairs_of(found) if repr(pair[0]) != repr(pair[1])]
+    return bool(differing) and not any(math.isfinite(x) for pair in differing for x in pair)
 
 
 def pairs_of(found: str) -> list[tuple[float, float]]:
