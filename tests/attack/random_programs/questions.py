@@ -309,7 +309,7 @@ def _named(world: dict[str, Any], told: re.Match[str]) -> Any:
 def on_an_edge(found: str) -> bool:
     """Whether counts differ by what lies in the next bin: of the sums up to each bin no two neighbours do."""
     pairs = pairs_of(found)
-    digits = 1e-9 * max((abs(x) for pair in pairs for x in pair), default=0.0)  # which densities lose
+    digits = 1e-5 * max((abs(x) for pair in pairs for x in pair), default=0.0)  # which densities lose
     steps = [abs(left) > digits for left in accumulate(ours - theirs for ours, theirs in pairs)]
     return bool(steps) and not steps[-1] and not any(x and y for x, y in zip(steps, steps[1:]))
 
