@@ -17,7 +17,8 @@ from .shrinking import kind
 CAUSES: list[tuple[str, str, str]] = [
     (
         r" % |remainder|fmod|copy_|fill_|lerp|addm[mv]|addr|addc|(add)?bmm|alpha=|(deg|rad)2|rsub"
-        r"|(ect|ice|nal|ided)_scatter|scatter_add|matrix_power|affine_grid|to_sparse|linear\(|trap(ezoid|z)\(|zero_\(|cumsum_\(|fill\(|\[(\.\.\.|:)\] = "
+        r"|(ect|ice|nal|ided)_scatter|scatter_add|matrix_power|affine_grid"
+        r"|to_sparse|linear\(|trap(ezoid|z)\(|zero_\(|cumsum_\(|fill\(|\[(\.\.\.|:)\] = "
         r"|\b([lg][te]|eq|ne|less|greater|not_equal)(_equal)?_\(",
         "^norch raises RuntimeError: backward through a graph that was freed.*, torch computes",
         REFUSED + "a freed graph in which torch saved nothing, and norch the operands",
