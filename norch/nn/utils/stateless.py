@@ -66,9 +66,8 @@ def replaced(module: Module, given: dict[str, Any], tie_weights: bool, strict: b
             try:
                 yield
             finally:
-                for name, value in given.items():
-                    owner, last, _, _ = places[name]
-                    if (now := getattr(owner, last, value)) is not value:
+                for name, (owner, last, _, value) in places.items():
+                    if name in given and (now := getattr(owner, last, value)) is not value:
                         given[name] = now
     finally:
         for attributes, name in added:
