@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from . import questions as ask
-from .asking import but_for, of_found, of_lines, replaced
+from .asking import but_for, left_out, of_found, of_lines, replaced
 from .case import Row
 
 MATRIX = r"linalg\.|det\(|inv|cholesky|qrf?\(|svd|lu_|triangular_solve|definite|LowRank|Multivariate|Wishart"
@@ -75,7 +75,7 @@ OF_INFINITIES = [
     Row(
         "0 times infinity is NaN where a derivative passes, which is by rows or by columns",
         r"\.grad elements .*nan",
-        whole=r"hessian\(|jacfwd\(",
+        once=left_out(r"hessian\(|jacfwd\("),
     ),
     Row(
         "nothing is promised of a matrix that is not finite",
@@ -118,10 +118,10 @@ OF_INFINITIES = [
 
 OF_DIGITS = [
     Row("torch's soft_margin_loss takes a power before its logarithm", "torch has .*inf", last="[sS]oft_?[mM]argin"),
-    Row("torch's airy_ai has five digits beside its first root", "elements", whole=r"airy_ai\("),
+    Row("torch's airy_ai has five digits beside its first root", "elements", once=left_out(r"airy_ai\(")),
     Row(
-        "what infinities of 16 bits leave: NaN, or one of them",
-        "elements",
+        "what infinities of 16 bits leave in a gradient: NaN, or one of them",
+        r"\.grad elements",
         whole=r"lib\.float16",
         asks=of_found(ask.neither_is_finite),
     ),

@@ -112,7 +112,8 @@ def meets_a_leaf(lines: Sequence[str]) -> bool:
     for line in lines[:-1]:
         pair.step(line)
     named = variables(lines[-1])
-    ours = [pair.ours.get(name) for name in named]
+    held = [pair.ours.get(name) for name in named]
+    ours = [part for x in held for part in (x if isinstance(x, (tuple, list)) else [x])]
     bases = [*ours, *(getattr(x, "_base", None) for x in ours)]
     if any(isinstance(getattr(base, "_edge", None), VariableBackward) for base in bases):
         return True
