@@ -22,6 +22,9 @@ enum {
     SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
     TILE_BYTES = 16384,  // of each operand
     TILE_COLUMNS = 64,   // of a tile of a transposed operand: 64 x 64 floats
+    FAR = 1 << 20,       // bytes of an operand that comes from beyond the second cache
+    FAR_TILE = 4,        // times as large: 32 x 512 floats, as the long rows of the others come in time there
+    FAR_COLUMNS = 512,
     BAND_BYTES = 8192,   // of rows that are one run
     PART_BYTES = 1024,   // of a result that is streamed
     LARGE = 32 << 20,    // bytes of a result that would not stay in the cache
@@ -204,7 +207,7 @@ void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64
     const int last = layout.ndim - 1;
     const bool by_row = columns >= SHORT_ROW;  // else the tile is one run
     const bool streams = walk.streams && by_row && layout.strides[N - 1][last] == 1;
-    alignas(64) char buffer[N][TILE_BYTES];
+    alignas(64) char buffer[N][TILE_BYTES * FAR_TILE];
     bool staged[N];
     int64_t row_stride[N];
     for (int k = 0; k < N; k++) {
@@ -242,9 +245,10 @@ void walk_tiles(const Walk<N>& walk) {
     const int last = layout.ndim - 1;
     const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
     // What has a step is read along it, and stays in the first cache beside its tile.
-    const int64_t size = walk.transposed ? walk.tile_size : walk.tile_size / 4;
+    const bool far = walk.transposed && layout.size * walk.largest_item > FAR;
+    const int64_t size = far ? walk.tile_size * FAR_TILE : walk.transposed ? walk.tile_size : walk.tile_size / 4;
     int64_t columns = walk.transposed ? size / height : size;
-    if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
+    if (columns < (far ? FAR_COLUMNS : TILE_COLUMNS)) columns = far ? FAR_COLUMNS : TILE_COLUMNS;
     if (columns > width) columns = width;
     const int64_t rows = size / columns, bands = (height + rows - 1) / rows;
     const int64_t across = (width + columns - 1) / columns, matrices = layout.size / (height * width);
