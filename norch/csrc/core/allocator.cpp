@@ -83,6 +83,18 @@ int64_t counted(Count kind) {
     return counts[kind];
 }
 
+// Where a block of large pages starts in its first one. Operands that all start a page would meet in the same lines of
+// the caches: a softmax of rows of 28 floats takes twice as long then.
+enum { HUGE_PAGE = 2 << 20, STARTS = 16, NEXT_START = 4096 + ALIGNMENT };
+
+static bool is_huge(int64_t bytes) { return bytes >= 2 * HUGE_PAGE; }
+
+static void to_system(void* data, int64_t bytes) {
+    const uintptr_t place = reinterpret_cast<uintptr_t>(data);
+    free(reinterpret_cast<void*>(is_huge(bytes) ? place & ~uintptr_t(HUGE_PAGE - 1) : place));
+    reserved_bytes -= bytes;
+}
+
 int64_t cpu_memory_reserved() { return reserved_bytes; }
 
 void cpu_empty_cache() {
@@ -96,8 +108,7 @@ void cpu_empty_cache() {
         }
         while (block) {
             FreeBlock* next = block->next;
-            free(block);
-            reserved_bytes -= block_bytes(index);
+            to_system(block, block_bytes(index));
             block = next;
         }
     }
@@ -128,18 +139,20 @@ static int64_t memory_limit() {
 }
 
 static void* from_system(int64_t bytes) {
-    enum { MAX_SMALL = 16 << 20, HUGE_PAGE = 2 << 20 };
+    enum { MAX_SMALL = 16 << 20 };
     // An overcommitting kernel would promise what is not there and kill the process later.
     if (bytes > MAX_SMALL && bytes > memory_limit() - reserved_bytes) return nullptr;
     // Large blocks in large pages, as NumPy's: fewer faults when they are first written, fewer misses of the TLB after.
-    const bool huge = bytes >= 2 * HUGE_PAGE;
+    static std::atomic<unsigned> turn;
+    const bool huge = is_huge(bytes);
+    const int64_t start = huge && CACHED ? turn++ % STARTS * NEXT_START : 0;
     void* data = nullptr;
-    if (posix_memalign(&data, huge ? size_t(HUGE_PAGE) : size_t(ALIGNMENT), size_t(bytes))) return nullptr;
+    if (posix_memalign(&data, huge ? size_t(HUGE_PAGE) : size_t(ALIGNMENT), size_t(start + bytes))) return nullptr;
 #ifdef MADV_HUGEPAGE
-    if (huge) madvise(data, size_t(bytes), MADV_HUGEPAGE);  // if the system refuses, nothing is lost
+    if (huge) madvise(data, size_t(start + bytes), MADV_HUGEPAGE);  // if the system refuses, nothing is lost
 #endif
     reserved_bytes += bytes;
-    return data;
+    return static_cast<char*>(data) + start;
 }
 
 static void* new_block(int64_t bytes) {
@@ -183,6 +196,5 @@ void cpu_release(void* data, int64_t nbytes, Count kind, int64_t amount) noexcep
             return;
         }
     }
-    free(data);
-    reserved_bytes -= CACHED ? size.bytes : nbytes;
+    to_system(data, CACHED ? size.bytes : nbytes);
 }
