@@ -191,26 +191,24 @@ static Owned collected(Tensor& places, Tensor* amounts, int64_t count, int32_t d
     return result;
 }
 
-// counts[k] += how often k occurs in x. Two tables take turns: a count need not wait for that of an equal element before
-// it. (On a GPU adds would race: there the elements are places of a scatter.)
-static void tally_on_cpu(const Tensor& x, Tensor& counts) {
+// counts[place(i)]++ for i < n; other places are left out. Two tables take turns: a count need not wait for that of an
+// equal element before it. (On a GPU adds would race: there the elements are places of a scatter.)
+template <class Place>
+static void tally_on_cpu(int64_t n, Tensor& counts, Place place) {
     const int64_t length = counts.size;
-    Scratch<int64_t> seconds(length <= x.size / 8 ? length : 0);
+    Scratch<int64_t> seconds(length <= n / 8 ? length : 0);
     std::fill_n(seconds.data, seconds.count, 0);
     int64_t *const first = data_as<int64_t>(counts), *const second = seconds.count ? seconds.data : first;
-    for_whole(x.dtype, [&](auto type) {
-        const auto* values = data_as<const typename decltype(type)::type>(x);
-        unlocked_if_large(x.size, [=, n = x.size] {
-            const auto add = [=](int64_t* count, uint64_t k) {
-                if (k < uint64_t(length)) count[k]++;  // another thread may have written to x
-            };
-            int64_t i = 0;
-            for (; i + 4 <= n; i += 4) {
-                const uint64_t a = values[i], b = values[i + 1], c = values[i + 2], d = values[i + 3];
-                add(first, a), add(second, b), add(first, c), add(second, d);
-            }
-            for (; i < n; i++) add(first, uint64_t(values[i]));
-        });
+    unlocked_if_large(n, [=] {
+        const auto add = [=](int64_t* count, uint64_t k) {
+            if (k < uint64_t(length)) count[k]++;
+        };
+        int64_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            const uint64_t a = place(i), b = place(i + 1), c = place(i + 2), d = place(i + 3);
+            add(first, a), add(second, b), add(first, c), add(second, d);
+        }
+        for (; i < n; i++) add(first, place(i));
     });
     for (int64_t k = 0; k < seconds.count; k++) first[k] += seconds[k];
 }
@@ -234,13 +232,36 @@ Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count) {
         if (!tallies) return collected(*places, weights, count, weights ? weights->dtype : int32_t(INT64));
         Owned result = new_tensor(&count, 1, INT64, CPU);
         if (count) fill(*result, 0);
-        if (places->size) tally_on_cpu(*places, *result);
+        for_whole(places->dtype, [&](auto type) {
+            const auto* values = data_as<const typename decltype(type)::type>(*places);
+            tally_on_cpu(places->size, *result, [=](int64_t i) { return uint64_t(values[i]); });
+        });
         return result;
     });
 }
 
+// histc of floats: the element at the upper end counts in the last bin.
+static Owned histogram_on_cpu(Tensor& x, int64_t bins, double low, double high) {
+    Owned counts = new_tensor(&bins, 1, INT64, CPU);
+    fill(*counts, 0);
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T *values = data_as<const T>(x), least = T(low), most = T(high), share = T(bins), width = T(high - low);
+        tally_on_cpu(x.size, *counts, [=](int64_t i) {
+            const T value = values[i];
+            if (!(value >= least && value <= most)) return UINT64_MAX;
+            return std::min(uint64_t((value - least) * share / width), uint64_t(bins - 1));
+        });
+    });
+    return counts;
+}
+
 Tensor* histc_tensor(Tensor* tensor, int64_t bins, double low, double high) {
     return build([&] {
+        if (tensor->device == CPU && !is_recording()) {  // a recording has steps of kernels
+            const Owned x = is_narrow(tensor->dtype) ? cast(*tensor, FLOAT32) : contiguous(*tensor);
+            return cast(*histogram_on_cpu(*x, bins, low, high), tensor->dtype);
+        }
         Owned x = reshaped(*tensor, &tensor->size, 1);
         const Owned least = real_number(low), most = real_number(high);
         Owned inside = taken(ge_tensor(x.tensor, least.tensor)), below = taken(le_tensor(x.tensor, most.tensor));
