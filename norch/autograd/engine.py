@@ -266,13 +266,20 @@ def _accumulate(found: Arrived, given: set[int]) -> None:
         if fit < 0:
             gradient, fit = _fitting(gradient, tensor), 0
         if node.grad is not None:
-            gradient = node.grad + gradient
+            gradient = summed(node.grad, gradient, node.is_leaf)
         elif fit == 0 or id(gradient) in given:
             gradient = gradient.clone(memory_format=contiguous_format)
         if gradient._untracked:  # a rule computed it as a view
             own(gradient)
         given.add(id(gradient))
         node.grad = gradient
+
+
+def summed(before: Tensor, gradient: Tensor, is_leaf: bool) -> Tensor:
+    """The `.grad` of a tensor after another backward. Who holds that of a leaf sees it grow, unless it has a graph."""
+    if is_leaf and not (mode.enabled or before.requires_grad):
+        return before.add_(gradient)
+    return before + gradient
 
 
 def _fitting(gradient: Tensor, tensor: Tensor) -> Tensor:

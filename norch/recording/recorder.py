@@ -9,6 +9,7 @@ import os
 from typing import Any, Callable, Sequence, TypeVar
 
 from .._C import lib, raise_error, write_clock
+from ..autograd.engine import summed
 from ..autograd.mode import set_grad_enabled
 from ..autograd.node import Node
 from ..operation import mode, refuse_recording
@@ -153,7 +154,7 @@ def add_gradient(x: Tensor, gradient: Any) -> None:
     """Hand an argument what a backward in the function found."""
     if x.grad is not None:
         with set_grad_enabled(gradient.requires_grad):  # as that backward
-            gradient = x.grad + gradient
+            gradient = summed(x.grad, gradient, x.is_leaf)
     x.grad = gradient
 
 

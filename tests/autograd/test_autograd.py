@@ -122,10 +122,36 @@ def test_gradients_accumulate_until_zeroed():
     for _ in range(3):
         (x * x).sum().backward()
         held = x.grad if held is None else held
-    assert x.grad.tolist() == [6, 12]
-    assert held.tolist() == [2, 4]  # an earlier gradient is not written to
+    assert x.grad is held and held.tolist() == [6, 12]
     x.zero_grad()
-    assert x.grad is None
+    assert x.grad is None and held.tolist() == [6, 12]
+
+
+def test_gradients_accumulate_in_the_memory_that_grad_was_given():
+    flat = norch.zeros(4, dtype=norch.float64)
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    x.grad, y.grad = flat[:2], flat[2:]
+    for _ in range(2):
+        (x * y).sum().backward()
+    assert flat.tolist() == [6, 8, 2, 4]
+
+
+def test_a_gradient_with_a_graph_stays_as_it_was():
+    x = leaf(1.0, 2.0)
+    (x**3).sum().backward(create_graph=True)
+    held = x.grad
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [5, 16] and not x.grad.requires_grad
+    assert held.tolist() == [3, 12] and held.requires_grad
+
+
+def test_a_tensor_within_the_graph_has_a_new_gradient_from_each_backward():
+    x = leaf(1.0, 2.0)
+    y = x * x
+    y.sum().backward(retain_graph=True)
+    held = y.grad
+    y.sum().backward()
+    assert y.grad.tolist() == [2, 2] and held.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -298,3 +298,22 @@ def test_modes_of_the_thread():
         norch.manual_seed(1)
         runs.append(make().run(30, compiled=False)[0])
     assert runs[0] == runs[1]
+
+
+def test_gradients_that_grow_in_the_memory_they_were_given():
+    found = []
+    for prepared in (lambda f: f, norch.compile):
+        w, seen = norch.ones(3, requires_grad=True), []
+
+        @prepared
+        def add_gradient(x, w=w):
+            ((x * w) ** 2).sum().backward()
+
+        for call in range(6):
+            add_gradient(norch.full((3,), call + 1.0))
+            held = w.grad if call == 0 else held
+            if call == 3:
+                w.grad = (flat := norch.zeros(4))[1:]
+            seen.append((held.tolist(), w.grad.tolist()))
+        found.append((seen, flat.tolist()))
+    assert found[0] == found[1] and found[0][1] == [0, 122, 122, 122]

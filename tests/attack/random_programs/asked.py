@@ -145,11 +145,6 @@ OF_GRADIENTS = [
         whole=r"{v} = lib\.autograd\.grad\(\[",
     ),
     Row(
-        "a second backward makes a new gradient; torch adds to the one that is held",
-        r"^at the end v\d+: \[\d+\] elements",
-        whole=r"{v} = \[p\.grad for ",
-    ),
-    Row(
         "a gradient has memory for each element; in torch a write to a part shows in others",
         "elements|shares memory",
         whole=r"autograd\.grad\(",
