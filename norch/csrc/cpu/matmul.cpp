@@ -98,12 +98,14 @@ template <class T, int ROWS, int VECTORS>
 inline __attribute__((always_inline)) void tile(int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out,
                                                 bool adds) {
     using Vector = typename Simd<T>::Vector;
-    enum { LANES = Size<T>::LANES, GROUP = 4, GROUPS = (ROWS + GROUP - 1) / GROUP };
+    enum { LANES = Size<T>::LANES, GROUP = 4, GROUPS = (ROWS + GROUP - 1) / GROUP, AHEAD = 32 };
     const T *a_next[GROUPS], *b_next = b.data;
     for (int g = 0; g < GROUPS; g++) a_next[g] = &a(g * GROUP, 0);
+    const int64_t ahead = AHEAD * b.row;  // of long rows each is on another page, which the processor does not foresee
     Vector sum[ROWS][VECTORS] = {};
     for (int64_t p = 0; p < k; p++, b_next += b.row) {
         Vector b_vector[VECTORS];
+        UNROLL for (int v = 0; v < VECTORS; v++) __builtin_prefetch(b_next + ahead + v * LANES);
         UNROLL for (int v = 0; v < VECTORS; v++) b_vector[v] = *reinterpret_cast<const Vector*>(b_next + v * LANES);
         UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
             a_next[i / GROUP][i % GROUP * a.row] * b_vector[v];
