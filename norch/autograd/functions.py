@@ -234,7 +234,7 @@ class TanhBackward(Node):
         return [gradient * (1.0 - y * y)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.tanh_backward_tensor(gradient._ptr, self.output._ptr))]
+        return [wrap(lib.tanh_backward_tensor(gradient._ptr, self.result_values()._ptr))]
 
 
 class SigmoidBackward(Node):
@@ -247,7 +247,7 @@ class SigmoidBackward(Node):
         return [gradient * (y * (1.0 - y))]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.sigmoid_backward_tensor(gradient._ptr, self.output._ptr))]
+        return [wrap(lib.sigmoid_backward_tensor(gradient._ptr, self.result_values()._ptr))]
 
 
 class ReluBackward(Node):
@@ -260,7 +260,7 @@ class ReluBackward(Node):
         return [(y.detach() <= 0)._choose(0.0, gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.relu_backward_tensor(gradient._ptr, self.output._ptr))]
+        return [wrap(lib.relu_backward_tensor(gradient._ptr, self.result_values()._ptr))]
 
 
 # ---- Choosing ---------------------------------------------------------------------------------------------------

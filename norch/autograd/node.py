@@ -134,17 +134,29 @@ class Node(HookMethods):
 
     x, y, z = _operand(0), _operand(1), _operand(2)
 
+    def operands(self) -> Sequence[Any]:
+        """All operands as they were given, unchanged since the operation."""
+        if write_clock.value > self.stamp:
+            for x in self.input:
+                self.unchanged(x)
+        return self.input
+
     @property
     def output(self) -> Any:
         """The result, unchanged since the operation; if backward is recorded itself, part of the graph."""
+        result = self.result_values()
+        if mode.enabled:
+            result = wrap(lib.alias_tensor(result._ptr))
+            result._edge = self
+        return result
+
+    def result_values(self) -> Any:
+        """The result, unchanged since the operation, as `fused` takes it: apart from any graph."""
         result = self._output
         if result is None:
             raise RuntimeError(FREED)
         if write_clock.value > self._output_stamp:
             self.unchanged(result, self._output_stamp)
-        if mode.enabled:
-            result = wrap(lib.alias_tensor(result._ptr))
-            result._edge = self
         return result
 
     # PyTorch's names, by which its tutorials show them, in and outside of a walk

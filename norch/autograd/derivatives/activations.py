@@ -343,7 +343,7 @@ class SoftmaxBackward(_AlongBackward):
         return [(gradient - (gradient * y).sum(self.dim, keepdim=True)) * y]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.softmax_backward(gradient._ptr, self.output._ptr, self.dim))]
+        return [wrap(lib.softmax_backward(gradient._ptr, self.result_values()._ptr, self.dim))]
 
 
 class LogSoftmaxBackward(_AlongBackward):
@@ -353,4 +353,4 @@ class LogSoftmaxBackward(_AlongBackward):
         return [gradient - self.output.exp() * gradient.sum(self.dim, keepdim=True)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.log_softmax_backward(gradient._ptr, self.output._ptr, self.dim))]
+        return [wrap(lib.log_softmax_backward(gradient._ptr, self.result_values()._ptr, self.dim))]

@@ -69,7 +69,7 @@ class AttentionBackward(Node):
         if narrow in HALVES:  # scores of 16 bits would give weights of no digits
             operands = tuple(x.float() for x in operands)
         query, key, value, gradient = operands
-        mask = self._operands()[3]
+        mask = self.operands()[3]
         scale, causal, dropout, seed, draw = self.settings
         weights = attention_weights(query, key, mask, scale, causal)
         kept = weights
@@ -84,13 +84,10 @@ class AttentionBackward(Node):
         return [*(x.to(narrow) for x in found), None]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        operands = [address(x) for x in self._operands()]
-        results = self.output._ptr, address(self.log_sum)
+        operands = [address(x) for x in self.operands()]
+        results = self.result_values()._ptr, address(self.log_sum)
         pointers = gradient._ptr, *operands, *results
         return [*several(lib.attention_backward(*pointers, *self.settings, self.needed())), None]
-
-    def _operands(self) -> list[Tensor | None]:
-        return [self.unchanged(x) for x in self.input]
 
     def release(self) -> None:
         super().release()

@@ -29,10 +29,6 @@ class FormulaBackward(Node):
         super().__init__(*operands)
         self.formula, self.settings = formula, settings
 
-    def operands(self) -> list[Any]:
-        """As they were given, checked not to have changed since."""
-        return [self.unchanged(x) for x in self.input]
-
     def backward(self, gradient: Tensor) -> Gradients:
         differentiable = mode.enabled
         with enable_grad():

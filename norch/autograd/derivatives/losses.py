@@ -153,8 +153,9 @@ class _SummedLossBackward(Node):
         to_target = self.edges[1] is not None
         if to_target and not self.of_difference:
             return self.backward(gradient)
+        x, y = self.operands()
         code = REDUCTIONS[self.reduction]
-        to_x = wrap(self.to_predictions(gradient._ptr, self.x._ptr, self.y._ptr, self.parameter, code))
+        to_x = wrap(self.to_predictions(gradient._ptr, x._ptr, y._ptr, self.parameter, code))
         return [to_x, -to_x if to_target else None]
 
 

@@ -220,20 +220,17 @@ class RecurrentBackward(MultiOutput):
         self.saved = ()
 
     def backward(self, gradients: OutputGradients) -> Gradients:
-        return self._through_time(gradients, _steps(self.step, self._unchanged_inputs(), self.reverse)[2])
+        return self._through_time(gradients, _steps(self.step, self.operands(), self.reverse)[2])
 
     def fused(self, gradients: OutputGradients) -> Gradients:
         if not isinstance(self.saved, tuple):
             return self._through_time(gradients, self.saved)
-        _, h, c, weight, _ = self._unchanged_inputs()
+        _, h, c, weight, _ = self.operands()
         tensors = *(gradients.get(k) for k in range(3)), *self.saved, h, c, weight
         return several(lib.lstm_backward(*map(address, tensors), self.reverse, self.needed()))
 
-    def _unchanged_inputs(self) -> list[Any]:
-        return [self.unchanged(t) for t in self.input]
-
     def _through_time(self, gradients: OutputGradients, saved: Sequence[Tensors]) -> Gradients:
-        x, *state, weight, bias = self._unchanged_inputs()
+        x, *state, weight, bias = self.operands()
         order = -1 if self.reverse else 1  # of time, for steps
         to_outputs = unbind(gradients[0])[::order] if 0 in gradients else None
         to_state: Tensors = [gradients.get(i, t.detach().zeros_like()) for i, t in enumerate(state, 1)]
