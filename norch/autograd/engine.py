@@ -8,6 +8,7 @@ that: an operation runs after those it depends on, so the youngest node first is
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from heapq import heappop, heappush
 from operator import attrgetter
@@ -77,8 +78,10 @@ def _walk(
     turns: Turns | None,
 ) -> Arrived:
     oldest = min(node.age for node in wanted) if wanted else 0  # nothing behind it is asked for
-    needed = mode.asked = None if wanted is None else _needed(starts, wanted, oldest)
-    if needed is None and Node.gathering:
+    needed = None
+    if wanted is not None:
+        needed = mode.asked = _needed(starts, wanted, oldest)
+    elif Node.gathering:
         mode.asked = set(reached(starts))  # now: freed nodes forget their operands
     mode.starts = starts
     arrived: Arrived = {}
@@ -254,11 +257,16 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
     return replaced
 
 
-@holding(_accumulating)  # or of two threads that add to a leaf, one would be lost
 def _accumulate(found: Arrived, given: set[int]) -> None:
     """node.grad += gradient for each, in memory that no other tensor shares, if the node's tensor is still alive."""
-    others: Iterable[tuple[Node, Tensor]] = lib.accumulate_plain(found, given) if CPYTHON else found.items()
-    for node, gradient in others:  # than those of which C saw that they can be taken as they are
+    others = lib.accumulate_plain(found, given, _accumulating) if CPYTHON else found.items()
+    if others:  # than those that C could take as they are
+        _accumulate_each(others, given)
+
+
+@holding(_accumulating)  # or of two threads that add to a leaf, one would be lost
+def _accumulate_each(gradients: Iterable[tuple[Node, Tensor]], given: set[int]) -> None:
+    for node, gradient in gradients:
         tensor = node.result()
         if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
             continue
@@ -309,7 +317,8 @@ def _finish(leaf: Node, gradient: Tensor, given: set[int]) -> None:
 
 
 if CPYTHON:
-    lib.know_walk(heappush, heappop, _add_part, _one_each, OutputBackward, OutputGradients)
+    _functions = heappush, heappop, _add_part, _one_each, sys.getrefcount, Node.release
+    lib.know_walk((*_functions, AccumulateGrad, OutputBackward, OutputGradients))
 
 # ---- What runs when backward is over ----------------------------------------------------------------------------
 
@@ -481,7 +490,7 @@ def _starts(tensors: Tensors, gradients: Tensor | Gradients | None) -> tuple[Flo
 
 
 def _start_of(tensor: Any, gradient: Tensor | None) -> Tensor:
-    if isinstance(tensor, GradientEdge):
+    if not isinstance(tensor, operation.Tensor):  # but a GradientEdge
         if not isinstance(gradient, operation.Tensor):
             raise RuntimeError("a GradientEdge does not know its tensor: backward from it needs a gradient")
         return gradient

@@ -76,10 +76,11 @@ class HookMethods:
 
     hooks: Hooks | None = None  # of the result: called when its gradient is known
     around: NodeHooks | None = None
+    plain = True  # False: a walk finds more than the rule here, hooks or packed values
 
     def register_gradient_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Call `hook(gradient)` when the gradient of the result is known; what it returns replaces the gradient."""
-        self.hooks = self.hooks or Hooks()
+        self.hooks, self.plain = self.hooks or Hooks(), False
         return HookHandle(self.hooks, hook)
 
     def register_hook(self, fn: Callable[[Gradients, Gradients], Gradients | None]) -> HookHandle:
@@ -94,7 +95,7 @@ class HookMethods:
         >>> x.grad
         tensor([10., 10.])
         """
-        self.around = self.around or NodeHooks()
+        self.around, self.plain = self.around or NodeHooks(), False
         return HookHandle(self.around.after, fn)
 
     def register_prehook(self, fn: Callable[[Gradients], Gradients | None]) -> HookHandle:
@@ -107,7 +108,7 @@ class HookMethods:
         >>> x.grad
         tensor([20., 20.])
         """
-        self.around = self.around or NodeHooks()
+        self.around, self.plain = self.around or NodeHooks(), False
         return HookHandle(self.around.before, fn)
 
 

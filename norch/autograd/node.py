@@ -240,7 +240,7 @@ class AccumulateGrad(Node):
 
     def register_prehook(self, fn: Callable[[Gradients], Gradients | None]) -> HookHandle:
         """Call `fn((gradient,))` before the leaf gets its gradient; the tuple that it returns replaces it."""
-        self.hooks = self.hooks or Hooks()
+        self.hooks, self.plain = self.hooks or Hooks(), False
         handle = HookHandle(self.hooks, fn)
         self.hooks[handle.id] = functools.partial(call_with_tuple, fn)
         return handle

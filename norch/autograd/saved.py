@@ -72,7 +72,7 @@ def _replaced(node: Node, kind: type, change: Callable[[Any], Any]) -> dict[str,
 def pack(node: Node) -> None:
     """Let the hooks of this thread pack every tensor that the node keeps, except those of which it reads the size."""
     if not node.only_sizes:
-        node.packed = _replaced(node, operation.Tensor, partial(Packed, saver=type(node)))
+        node.packed, node.plain = _replaced(node, operation.Tensor, partial(Packed, saver=type(node))), False
         vars(node).update(node.packed)
 
 

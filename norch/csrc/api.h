@@ -347,11 +347,10 @@ API void know_tensors(PythonObject* tensor, PythonObject* view_list, PythonObjec
 API void know_parameters(PythonObject* parameter);
 // The steps of a walk that C takes for norch/autograd/engine.py, and what it accumulates at the end: the list of
 // (node, gradient) that it leaves (api/walk.cpp)
-API void know_walk(PythonObject* push, PythonObject* pop, PythonObject* add_part, PythonObject* one_each,
-                   PythonObject* output_backward, PythonObject* output_gradients);
+API void know_walk(PythonObject* objects_in_order);  // a tuple
 API PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObject* found, PythonObject* fresh,
                              PythonObject* needed, PythonObject* wanted, int32_t creates_graph, int32_t frees);
-API PythonObject* accumulate_plain(PythonObject* found, PythonObject* given);
+API PythonObject* accumulate_plain(PythonObject* found, PythonObject* given, PythonObject* lock);
 API int32_t needed_bits(PythonObject* edges, PythonObject* asked);  // `needed` of norch/autograd/node.py
 // `wrap` and `several` of norch/operation.py, `wrap_view` of norch/autograd/in_place.py
 API PythonObject* wrap_handle(PythonObject* handle);

@@ -144,7 +144,7 @@ def pass_on(node: Node, argument: Tensor) -> None:
             if behind.hooks:
                 behind.hooks.update(node.hooks)
             else:
-                behind.hooks = node.hooks
+                behind.hooks, behind.plain = node.hooks, False
             node.hooks = None
         node.__class__, node.edges, node.grad = PassOn, (argument._edge,), None
         del node.result

@@ -1,8 +1,9 @@
-// The walk of norch/autograd/engine.py, at nodes that ask for no more than their rule: no hooks, nothing packed, a graph
-// that was not freed. It works on the walk's own dicts and leaves all other nodes to it. So Python says what a walk does;
+// The walk of norch/autograd/engine.py, at nodes that ask for no more than their rule: no hooks, nothing packed, nothing
+// forgotten. It works on the walk's own dicts and leaves all other nodes to it. So Python says what a walk does;
 // but C takes most of its steps, because Python's frames take longer than small kernels.
 
 #include <initializer_list>
+#include <utility>
 
 #include "api/objects.h"
 #include "tensor.h"
@@ -13,11 +14,11 @@ struct Name {
     const char* text;
     void* string = nullptr;  // of Python, from its first use on
 };
-Name AGE{"age"}, AROUND{"around"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGE{"_edge"}, EDGES{"edges"};
-Name FREED{"freed"}, FUSED{"fused"}, GRAD{"grad"}, HOOKS{"hooks"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, PACKED{"packed"};
-Name KEY{"key"}, RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"}, UNTRACKED{"_untracked"};
-void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH;  // functions of Python
-void *OUTPUT_BACKWARD, *OUTPUT_GRADIENTS;          // classes
+Name ACQUIRE{"acquire"}, AGE{"age"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGE{"_edge"};
+Name EDGES{"edges"}, FUSED{"fused"}, GRAD{"grad"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, KEY{"key"}, PLAIN{"plain"};
+Name RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"};
+void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH, *COUNT_REFERENCES, *NODE_RELEASE;  // functions of Python
+void *ACCUMULATE_GRAD, *OUTPUT_BACKWARD, *OUTPUT_GRADIENTS;                          // classes
 
 void* get(void* object, Name& name) {
     if (!name.string) name.string = objects.new_name(name.text);
@@ -70,6 +71,7 @@ struct Walk {
     void *waiting, *arrived, *found, *fresh;  // of engine.py
     void *needed, *wanted;                    // sets, or None
     bool creates_graph, frees;
+    Reference lone{};  // what alone waits, outside of the heap: each node of a chain does
 
     bool needs(void* target) const {
         return target != known.none && (needed == known.none || objects.is_in_set(needed, target) == 1);
@@ -77,13 +79,13 @@ struct Walk {
 };
 
 // What to call with a node and its gradient; null for a node that asks for more, and after an error.
-void* rule_of(const Walk& walk, void* node) {
-    const bool is_plain = is(node, FREED, known.no) && is(node, HOOKS, known.none) && is(node, PACKED, known.none) &&
-                          is(node, AROUND, known.none) && objects.item(walk.fresh, node) != known.yes;
-    if (!is_plain) return nullptr;
+void* rule_of(const Walk& walk, void* node, void* edges) {
+    const bool has_forgotten = count_in(edges) == 0;
+    if (has_forgotten || !is(node, PLAIN, known.yes) || objects.item(walk.fresh, node) == known.yes) return nullptr;
     void* const kind = kind_of(node);
-    const bool is_fused = !walk.creates_graph && !objects.error() && !is(kind, FUSED, known.none);
-    return objects.error() ? nullptr : get(kind, is_fused ? FUSED : BACKWARD);
+    Reference fused{walk.creates_graph || objects.error() ? nullptr : get(kind, FUSED)};
+    if (!fused || fused == known.none) return objects.error() ? nullptr : get(kind, BACKWARD);
+    return std::exchange(fused.object, nullptr);
 }
 
 // Whether somebody asks for the gradient of the node's result; -1 after an error.
@@ -102,16 +104,27 @@ bool push(const Walk& walk, void* node) {
     return done;
 }
 
+bool line_up(Walk& walk, void* node) {
+    if (!walk.lone && objects.length(walk.waiting) == 0) {
+        python.take_reference(walk.lone.object = node);
+        return true;
+    }
+    const Reference before{std::exchange(walk.lone.object, nullptr)};
+    return (!before || push(walk, before)) && push(walk, node);
+}
+
 // An output of a node with several, whose own gradient nobody asks for, nor adds parts to.
 bool passes_on(const Walk& walk, void* target) {
-    return kind_of(target) == OUTPUT_BACKWARD && !objects.item(walk.fresh, target) && is(target, HOOKS, known.none) &&
+    return kind_of(target) == OUTPUT_BACKWARD && !objects.item(walk.fresh, target) && is(target, PLAIN, known.yes) &&
            is_asked_for(walk, target) == 0;
 }
 
-bool arrive(const Walk& walk, void* target, void* part);
+bool is_leaf(void* node) { return kind_of(node) == ACCUMULATE_GRAD || is(node, IS_LEAF, known.yes); }
+
+bool arrive(Walk& walk, void* target, void* part);
 
 // What arrives at such an output goes to the node at once, without a turn of the output's own.
-bool arrive_behind(const Walk& walk, void* output, void* part) {
+bool arrive_behind(Walk& walk, void* output, void* part) {
     const Reference edges{get(output, EDGES)}, key{edges ? get(output, KEY) : nullptr};
     const Reference node = held(key && count_in(edges) == 1 ? item_of(edges, 0) : nullptr);
     if (!node || !walk.needs(node)) return !objects.error();
@@ -125,12 +138,12 @@ bool arrive_behind(const Walk& walk, void* output, void* part) {
     return !objects.error() && objects.set_item(gradients, key, before ? sum : part) == 0;
 }
 
-bool arrive(const Walk& walk, void* target, void* part) {
+bool arrive(Walk& walk, void* target, void* part) {
     const Reference before = held(objects.item(walk.arrived, target));
     if (!before) {
         if (passes_on(walk, target)) return arrive_behind(walk, target, part);
         return !objects.error() && objects.set_item(walk.arrived, target, part) == 0 &&
-               (is(target, IS_LEAF, known.yes) || push(walk, target));
+               (is_leaf(target) || line_up(walk, target));
     }
     const Reference sum{objects.add(before, part)};
     if (!sum || objects.set_item(walk.arrived, target, sum) != 0) return false;
@@ -146,8 +159,8 @@ void* fitted(void* part, void* operand) {
     return part;
 }
 
-bool send(const Walk& walk, void* node, void* rule, void* gradient) {
-    const Reference edges{get(node, EDGES)}, broadcasts{edges ? get(node, BROADCASTS) : nullptr};
+bool send(Walk& walk, void* node, void* edges, void* rule, void* gradient) {
+    const Reference broadcasts{get(node, BROADCASTS)};
     const Reference operands{broadcasts == known.yes ? get(node, INPUT) : nullptr};
     const Reference given{objects.error() ? nullptr : call(rule, {node, gradient})};
     const ptrdiff_t count = given ? count_in(edges) : 0;
@@ -167,34 +180,41 @@ bool send(const Walk& walk, void* node, void* rule, void* gradient) {
     return !objects.error();
 }
 
-bool leads_on(const Walk& walk, void* node) {
-    const Reference edges{walk.needed == known.none ? nullptr : get(node, EDGES)};
-    bool found = !edges;
-    for (ptrdiff_t i = 0; edges && i < count_in(edges); i++) found |= walk.needs(item_of(edges, i));
+bool leads_on(const Walk& walk, void* edges) {
+    bool found = walk.needed == known.none;
+    for (ptrdiff_t i = 0; !found && i < count_in(edges); i++) found = walk.needs(item_of(edges, i));
     return found;
 }
 
-bool pass_on(const Walk& walk, void* node, void* rule) {
+// Whether all that a node keeps goes as soon as the walk, which alone holds it, lets it go: nothing has to be released.
+bool goes_by_itself(void* node) {
+    const Reference count{call(COUNT_REFERENCES, {node})};
+    if (!count || objects.integer_in(count) != 1) return false;
+    const Reference release{get(kind_of(node), RELEASE)};
+    return release == NODE_RELEASE;
+}
+
+bool pass_on(Walk& walk, void* node, void* edges, void* rule) {
     Reference gradient{objects.item(walk.arrived, node)};
     if (!gradient) return false;
     python.take_reference(gradient);
     const int asked_for = objects.drop_item(walk.arrived, node) == 0 ? is_asked_for(walk, node) : -1;
     if (asked_for < 0 || (asked_for && objects.set_item(walk.found, node, gradient) != 0)) return false;
-    if (!leads_on(walk, node)) return !objects.error();
+    if (!leads_on(walk, edges)) return !objects.error();
     const Reference shown{walk.creates_graph ? nullptr : get(node, SHOWN)};
     const Reference added{
         shown && objects.truth(shown) == 1 ? call(ADD_PART, {node, gradient, walk.arrived, walk.fresh}) : nullptr};
-    if (objects.error() || (added != known.yes && !send(walk, node, rule, gradient))) return false;
-    const Reference released{walk.frees ? call_method(RELEASE, {node}) : nullptr};
-    return !walk.frees || released;
+    if (objects.error() || (added != known.yes && !send(walk, node, edges, rule, gradient))) return false;
+    if (!walk.frees || goes_by_itself(node)) return true;
+    const Reference released{objects.error() ? nullptr : call_method(RELEASE, {node})};
+    return released;
 }
 
 // Puts the gradients of the leaves, which are all that remain, among those that were found, unless one asks for more.
 int find_leaves(const Walk& walk) {
     void *leaf, *gradient;
     for (ptrdiff_t place = 0; objects.next_item(walk.arrived, &place, &leaf, &gradient);)
-        if (!is(leaf, HOOKS, known.none) || objects.item(walk.fresh, leaf) == known.yes)
-            return objects.error() ? -1 : 0;
+        if (!is(leaf, PLAIN, known.yes) || objects.item(walk.fresh, leaf) == known.yes) return objects.error() ? -1 : 0;
     if (objects.update(walk.found, walk.arrived) != 0) return -1;
     objects.clear(walk.arrived);
     return 1;
@@ -211,38 +231,17 @@ int accumulated(void* node, void* gradient, void* given) {
     if (!tensor) return -1;
     if (tensor == known.none || !is(tensor, EDGE, node)) return objects.error() ? -1 : 1;
     Tensor *x = tensor_in(gradient), *y = tensor_in(tensor);
-    if (!x || !y || fits_as_gradient(x, y) != 1 || !is(node, GRAD, known.none) || is(gradient, UNTRACKED, known.yes))
-        return 0;
+    if (!x || !y || fits_as_gradient(x, y) != 1 || !is(node, GRAD, known.none)) return 0;
     const Reference id{objects.new_integer(gradient)};
-    const int is_given = id ? objects.is_in_set(given, id) : -1;
-    if (is_given != 0) return -(is_given < 0);
-    return objects.add_to_set(given, id) == 0 && objects.set_attribute(node, GRAD.string, gradient) == 0 ? 1 : -1;
+    const ptrdiff_t before = objects.set_size(given);
+    if (!id || objects.add_to_set(given, id) != 0) return -1;
+    if (objects.set_size(given) == before) return 0;  // it was there
+    return objects.set_attribute(node, GRAD.string, gradient) == 0 ? 1 : -1;
 }
 
-}  // namespace
-
-void know_walk(PythonObject* push, PythonObject* pop, PythonObject* add_part, PythonObject* one_each,
-               PythonObject* output_backward, PythonObject* output_gradients) {
-    HEAP_PUSH = push, HEAP_POP = pop, ADD_PART = add_part, ONE_EACH = one_each;
-    OUTPUT_BACKWARD = output_backward, OUTPUT_GRADIENTS = output_gradients;
-}
-
-PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObject* found, PythonObject* fresh,
-                         PythonObject* needed, PythonObject* wanted, int32_t creates_graph, int32_t frees) {
-    const Walk walk = {waiting, arrived, found, fresh, needed, wanted, bool(creates_graph), bool(frees)};
-    while (objects.length(waiting) > 0) {
-        void* node = objects.tuple_item(objects.list_item(waiting, 0), 1);
-        const Reference rule{rule_of(walk, node)};
-        if (!rule) return objects.error() ? nullptr : known_bool(false);
-        const Reference entry{call(HEAP_POP, {waiting})};  // which keeps the node
-        if (!entry || !pass_on(walk, node, rule)) return nullptr;
-    }
-    const int are_plain = find_leaves(walk);
-    return are_plain < 0 ? nullptr : known_bool(are_plain);
-}
-
-PythonObject* accumulate_plain(PythonObject* found, PythonObject* given) {
-    const Reference others{objects.new_list(0)};
+// The list of those that take more; null after an error.
+void* accumulated_all(void* found, void* given) {
+    Reference others{objects.new_list(0)};
     void *node, *gradient;
     for (ptrdiff_t place = 0; others && objects.next_item(found, &place, &node, &gradient);) {
         const int done = accumulated(node, gradient, given);
@@ -250,8 +249,42 @@ PythonObject* accumulate_plain(PythonObject* found, PythonObject* given) {
         const Reference pair{done == 0 && !objects.error() ? tuple_of({node, gradient}) : nullptr};
         if (!pair || objects.append(others, pair) != 0) return nullptr;
     }
-    if (others) python.take_reference(others);
-    return static_cast<PythonObject*>(others.object);
+    return std::exchange(others.object, nullptr);
+}
+
+}  // namespace
+
+void know_walk(PythonObject* objects_in_order) {
+    python.take_reference(objects_in_order);  // for good
+    ptrdiff_t i = 0;
+    for (void** place : {&HEAP_PUSH, &HEAP_POP, &ADD_PART, &ONE_EACH, &COUNT_REFERENCES, &NODE_RELEASE,
+                         &ACCUMULATE_GRAD, &OUTPUT_BACKWARD, &OUTPUT_GRADIENTS})
+        *place = objects.tuple_item(objects_in_order, i++);
+}
+
+PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObject* found, PythonObject* fresh,
+                         PythonObject* needed, PythonObject* wanted, int32_t creates_graph, int32_t frees) {
+    Walk walk = {waiting, arrived, found, fresh, needed, wanted, bool(creates_graph), bool(frees)};
+    while (walk.lone || objects.length(waiting) > 0) {
+        void* node = walk.lone ? walk.lone.object : objects.tuple_item(objects.list_item(waiting, 0), 1);
+        const Reference edges{get(node, EDGES)}, rule{edges ? rule_of(walk, node, edges) : nullptr};
+        if (!rule) return objects.error() || (walk.lone && !push(walk, node)) ? nullptr : known_bool(false);
+        const Reference entry{walk.lone ? std::exchange(walk.lone.object, nullptr) : call(HEAP_POP, {waiting})};
+        if (!entry || !pass_on(walk, node, edges, rule)) return nullptr;
+    }
+    const int are_plain = find_leaves(walk);
+    return are_plain < 0 ? nullptr : known_bool(are_plain);
+}
+
+PythonObject* accumulate_plain(PythonObject* found, PythonObject* given, PythonObject* lock) {
+    const Reference acquired{call_method(ACQUIRE, {lock})};
+    if (!acquired) return nullptr;
+    void* others = accumulated_all(found, given);
+    void *type, *value, *traceback;
+    objects.fetch_error(&type, &value, &traceback);
+    const Reference released{call_method(RELEASE, {lock})};
+    objects.restore_error(type, value, traceback);
+    return static_cast<PythonObject*>(others);
 }
 
 int32_t needed_bits(PythonObject* edges, PythonObject* asked) {
