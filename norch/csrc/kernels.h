@@ -14,7 +14,8 @@
 //                data[p . strides + offset], where places[p] and a Placing tell the offset; strides are 0 along what is
 //                indexed
 //   images       of unfold, convolution and pooling: contiguous, of a floating dtype (unfold: any, fold and max_pool:
-//                any but bool), [N, C, y, x] with the sizes of the window (ops/windows.h), and not empty
+//                any but bool), [N, C, y, x] with the sizes of the window (ops/windows.h), and not empty; of a window
+//                with channels all of a pool lie as [N, z, y, x, C]
 //   lines        sort, running_extreme, cumsum, cumprod and logcumsumexp take any strides, also negative ones; no operand
 //                is empty
 

@@ -1,6 +1,7 @@
 """Convolution and pooling: values worked out by hand, modules, errors, memory."""
 
 import copy
+import math
 import random
 
 import pytest
@@ -386,6 +387,7 @@ KEEPING_CHANNELS_LAST = [
     nn.AvgPool2d(3, 2, 1, count_include_pad=False),
     nn.AvgPool2d((2, 3), 1, ceil_mode=True, divisor_override=5),
     nn.AdaptiveAvgPool2d((2, 3)),
+    nn.AdaptiveMaxPool2d((3, 2)),
     nn.BatchNorm2d(9),
     nn.BatchNorm2d(9).eval(),
     nn.Upsample(scale_factor=2),
@@ -412,6 +414,51 @@ def test_channels_stay_last(layer, dtype, device):
     tolerance = 0.05 if dtype is norch.bfloat16 else 1e-5
     for k in (0, 1):
         close(results[2 + k].double(), results[k].double().tolist(), tolerance)
+
+
+CHANNELS_LAST_POOLS = [
+    (F.max_pool2d, {"kernel_size": 2}),
+    (F.max_pool2d, {"kernel_size": (3, 2), "stride": 2, "padding": 1, "ceil_mode": True}),
+    (F.max_pool2d, {"kernel_size": 3, "stride": 1, "padding": 1, "dilation": 2}),
+    (F.max_pool2d, {"kernel_size": 2, "return_indices": True}),
+    (F.adaptive_max_pool2d, {"output_size": (3, 4), "return_indices": True}),
+    (F.avg_pool2d, {"kernel_size": 3, "stride": 2, "padding": 1, "ceil_mode": True}),
+    (F.avg_pool2d, {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False}),
+    (F.adaptive_avg_pool2d, {"output_size": (3, 4)}),
+    (F.max_pool3d, {"kernel_size": 2, "padding": 1, "return_indices": True}),
+]
+
+
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64, norch.float16, norch.bfloat16], ids=str)
+@pytest.mark.parametrize("channels", [1, 3, 8, 16, 23, 150])  # none that fill vectors, whole ones, some left over
+def test_pools_give_the_same_with_the_channels_last(channels, dtype, device):
+    for pool, settings in CHANNELS_LAST_POOLS:
+        shape = (2, channels, 6, 5) if pool is not F.max_pool3d else (2, channels, 4, 3, 5)
+        order = norch.channels_last if len(shape) == 4 else norch.channels_last_3d
+        whole = norch.randint(-50, 50, (shape[0], channels + 1, *shape[2:]), device=device).to(dtype)
+        whole[0, 0].fill_(math.nan)
+        x = whole[:, :channels].contiguous()
+        forms = [x, x.contiguous(memory_format=order), whole.contiguous(memory_format=order)[:, :channels]]
+        found = []
+        for form in forms:
+            form = form.detach().requires_grad_()
+            values = pool(form, **settings)
+            values, places = values if isinstance(values, tuple) else (values, norch.zeros(1))
+            values.backward(norch.ones_like(values))
+            found.append([values.detach(), places, form.grad])
+        assert channels == 1 or all(part.is_contiguous(memory_format=order) for part in found[1] if part.ndim > 1)
+        close_enough = 0.02 if dtype in (norch.float16, norch.bfloat16) else 1e-5
+        for other in found[1:]:
+            for part, expected in zip(other, found[0]):
+                assert part.shape == expected.shape and part.allclose(expected, close_enough, 1e-4, equal_nan=True)
+
+
+def test_pools_of_no_images_with_the_channels_last(device):
+    x = norch.zeros(0, 9, 4, 4, device=device).contiguous(memory_format=norch.channels_last).requires_grad_()
+    for pool in (nn.MaxPool2d(2), nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(2)):
+        result = pool(x)
+        result.sum().backward()
+        assert result.shape == (0, 9, 2, 2) and x.grad.shape == x.shape
 
 
 def test_a_gradient_lies_as_its_tensor(device):

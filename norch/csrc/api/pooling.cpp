@@ -2,6 +2,8 @@
 //
 // Images are [N, C, ...] with one to three axes more: sequences, images and volumes. ops/windows.h has the geometry.
 
+#include <utility>
+
 #include "api.h"
 #include "api/checks.h"
 #include "api/storage_order.h"
@@ -17,13 +19,17 @@ int axes_of(const Tensor& images, const char* name) {
     return images.ndim - 2;
 }
 
-// Contiguous images with the first two sizes of another tensor.
-Owned new_images(const Tensor& like, const Window& window, bool of_outputs) {
+// New images with the first two sizes of another tensor, in the order that the window names.
+Owned new_images(const Tensor& like, const Window& window, bool of_outputs, int32_t dtype) {
     const Axis* const all[] = {&window.z, &window.y, &window.x};
-    int64_t shape[5] = {like.shape[0], like.shape[1]};
+    const bool channels_last = window.channels > 1;
+    int64_t shape[6] = {like.shape[0], channels_last ? 1 : like.shape[1]};
     for (int d = 2; d < like.ndim; d++)
         shape[d] = of_outputs ? all[d + 3 - like.ndim]->out : all[d + 3 - like.ndim]->in;
-    return new_tensor(shape, like.ndim, like.dtype, like.device);
+    shape[like.ndim] = window.channels;
+    Owned images = new_tensor(shape, like.ndim + channels_last, dtype, like.device);
+    if (channels_last) put_channels_first(*images);
+    return images;
 }
 
 // The window of the last axes, x last.
@@ -92,49 +98,66 @@ Window window_behind(const Tensor& gradient, const int64_t* given, const int64_t
     return window;
 }
 
-// Runs pool(images, result, window) for a result of the window's outputs, or of its inputs. If the channels are last in
-// memory, they are an axis along which the window does not reach. (A single sum of a large image is more exact by rows.)
-template <class F>
-Owned pooled(const Tensor& x, const Window& window, bool of_outputs, F pool) {
-    if (x.ndim == 4 && window.outputs() > 1 && has_channels_last(x)) {
-        const Tensor images = with_channels_last(x);
-        const int64_t channels = x.shape[1], step = is_adaptive(window.x) ? 0 : 1;  // kernel and stride
-        const Window with_channels = {window.x, {channels, channels, step, step, 1, 0}, window.y};
-        Owned out = new_images(images, with_channels, of_outputs);
-        if (out->size) pool(images, *out, with_channels);
-        put_channels_first(*out);
-        return out;
-    }
-    Owned out = new_images(x, window, of_outputs);
-    if (out->size) pool(*contiguous(x), *out, window);
-    return out;
+// Whether a pool leaves the channels of images last in memory. (A single sum of a large image is more exact by rows. Of
+// volumes PyTorch keeps the order for max pools alone.)
+bool keeps_channels_last(const Tensor& images, const Window& window, bool of_volumes = false) {
+    return (images.ndim == 4 || of_volumes) && window.outputs() > 1 && has_channels_last(images);
+}
+
+// Sets the window's channels if they are last, and fill vectors: a few are sooner brought into rows and back.
+Window in_order_of(const Tensor& images, Window window, bool channels_last) {
+    enum { SOME = 8 };
+    if (channels_last && images.shape[1] >= SOME) window.channels = images.shape[1];
+    return window;
+}
+
+// Images as a kernel takes them: contiguous, or with the channels last.
+Owned ordered(const Tensor& images, const Window& window) {
+    return contiguous(window.channels > 1 ? with_channels_last(images) : images);
+}
+
+// What a kernel made, with the channels last if they are to be.
+Owned restored(Owned images, bool channels_last) {
+    if (!channels_last || has_channels_last(*images)) return images;
+    Owned turned = contiguous(with_channels_last(*images));
+    put_channels_first(*turned);
+    return turned;
 }
 
 // ---- The largest element -----------------------------------------------------------------------------------------
 
-void largest_of(const Tensor& x, const Window& window, bool with_places, Tensor** results) {
-    if (with_places) {
-        Owned largest = new_images(x, window, true), places = new_tensor(largest->shape, x.ndim, INT64, x.device);
-        if (largest->size) kernels::max_pool.launch(x.device, *contiguous(x), *largest, places.tensor, window);
-        return give_all(results, largest, places);
-    }
-    Owned largest = pooled(x, window, true, [](const Tensor& images, Tensor& out, const Window& seen) {
-        kernels::max_pool.launch(out.device, images, out, nullptr, seen);
-    });
-    results[0] = largest.give();
+void largest_of(const Tensor& x, const Window& given, bool with_places, Tensor** results) {
+    const bool channels_last = keeps_channels_last(x, given, !is_adaptive(given.x));
+    const Window window = in_order_of(x, given, channels_last);
+    Owned largest = new_images(x, window, true, x.dtype), places;
+    if (with_places) places = new_images(x, window, true, INT64);
+    if (largest->size) kernels::max_pool.launch(x.device, *ordered(x, window), *largest, places.tensor, window);
+    largest = restored(std::move(largest), channels_last);
+    if (with_places) places = restored(std::move(places), channels_last);
+    give_all(results, largest, places);
 }
 
 // ---- The average -------------------------------------------------------------------------------------------------
 
+// Runs pool(images, result, how) for a result of the window's outputs, or of its inputs.
+template <class F>
+Owned averaged(const Tensor& x, Averaging how, bool of_outputs, F pool) {
+    const bool channels_last = keeps_channels_last(x, how.window);
+    how.window = in_order_of(x, how.window, channels_last);
+    Owned out = new_images(x, how.window, of_outputs, x.dtype);
+    if (out->size) pool(*ordered(x, how.window), *out, how);
+    return restored(std::move(out), channels_last);
+}
+
 Owned average(const Tensor& x, const Averaging& how) {
-    return pooled(x, how.window, true, [&](const Tensor& images, Tensor& out, const Window& seen) {
-        kernels::avg_pool.launch(out.device, images, out, {seen, how.divisor, how.counts_padding});
+    return averaged(x, how, true, [](const Tensor& images, Tensor& out, const Averaging& how) {
+        kernels::avg_pool.launch(out.device, images, out, how);
     });
 }
 
 Owned average_backward(const Tensor& gradient, const Averaging& how) {
-    return pooled(gradient, how.window, false, [&](const Tensor& shares, Tensor& out, const Window& seen) {
-        kernels::avg_pool_backward.launch(out.device, shares, out, {seen, how.divisor, how.counts_padding});
+    return averaged(gradient, how, false, [](const Tensor& shares, Tensor& out, const Averaging& how) {
+        kernels::avg_pool_backward.launch(out.device, shares, out, how);
     });
 }
 
@@ -160,15 +183,18 @@ Results* adaptive_max_pool_tensor(Tensor* x, const int64_t* sizes) {
 Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* given, int32_t ceil, const int64_t* sizes) {
     const char* const name = "max_pool_backward";
     return build([&] {
-        const Window window = window_behind(*gradient, given, sizes, ceil, name);
+        const Window seen = window_behind(*gradient, given, sizes, ceil, name);
         check_devices(*gradient, *indices, name);
         if (indices->dtype != INT64 || !same_shape(*indices, *gradient))
             fail(SHAPE_ERROR, "{}: indices have shape {} and dtype {}, expected {} and int64", name,
                  shape_text(*indices), dtype_name(indices->dtype), shape_text(*gradient));
-        Owned out = new_images(*gradient, window, false);
+        const bool channels_last = keeps_channels_last(*indices, seen, true);  // as of the images
+        const Window window = in_order_of(*indices, seen, channels_last);
+        Owned out = new_images(*gradient, window, false, gradient->dtype);
         if (out->size)
-            kernels::max_pool_backward.launch(out->device, *contiguous(*gradient), *contiguous(*indices), *out, window);
-        return out;
+            kernels::max_pool_backward.launch(out->device, *ordered(*gradient, window), *ordered(*indices, window),
+                                              *out, window);
+        return restored(std::move(out), channels_last);
     });
 }
 

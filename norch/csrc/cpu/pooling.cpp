@@ -5,6 +5,7 @@
 
 #include "cpu/backend.h"
 #include "host/parallel.h"
+#include "cpu/loops/channel_pools.h"
 #include "cpu/loops/row_sum.h"
 #include "cpu/loops/odometer.h"
 #include "cpu/loops/small_images.h"
@@ -218,7 +219,11 @@ void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor* indices, const Wi
     INTEGERS_IN_AVX2(x.dtype, max_pool, x, out, indices, window);
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (is_adaptive(window.x))
+        if (window.channels > 1) {
+            const ChannelPools pools(window, x.shape[0], false);
+            indices ? pools.largest<true>(data_as<const T>(x), data_as<T>(out), data_as<int64_t>(*indices))
+                    : pools.largest<false>(data_as<const T>(x), data_as<T>(out), nullptr);
+        } else if (is_adaptive(window.x))
             adaptive_max_pool<T>(x, out, *indices, window);
         else
             indices ? max_pool<true, T>(x, out, data_as<int64_t>(*indices), window)
@@ -230,6 +235,9 @@ void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor* indices, const Wi
 void max_pool_backward_tensor_cpu(const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window) {
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (window.channels > 1)
+            return ChannelPools(window, out.shape[0], false)
+                .largest_backward(data_as<const T>(gradient), data_as<const int64_t>(indices), data_as<T>(out));
         const int64_t inputs = window.inputs(), outputs = window.outputs();
         for_each_image(out, inputs, [&](int64_t i) {
             T* to = data_as<T>(out) + i * inputs;
@@ -409,6 +417,9 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
     const Window& window = averaging.window;
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (window.channels > 1)
+            return ChannelPools(window, x.shape[0], averaging.counts_padding)
+                .averages(data_as<const T>(x), data_as<T>(out), averaging);
         const SeenByAxis seen(averaging);
         if (SmallImages::suits(window) && has_few_taps(window)) return average_small<T>(x, out, averaging, seen);
         const Divisors<T> divisors(averaging);
@@ -438,6 +449,9 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
     const Window& window = averaging.window;
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (window.channels > 1)
+            return ChannelPools(window, out.shape[0], averaging.counts_padding)
+                .averages_backward(data_as<const T>(gradient), data_as<T>(out), averaging);
         const Divisors<T> divisors(averaging);
         const SeenByAxis seen(averaging);
         const RowTaps taps(window);

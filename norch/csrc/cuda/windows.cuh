@@ -54,13 +54,21 @@ __global__ void fold_kernel(const T* columns, T* out, int64_t size, Window windo
 
 // ---- Pooling -----------------------------------------------------------------------------------------------------
 
-// An element of a tensor [images, z, y, x] by its number in row order.
+// An element of a tensor [images, z, y, x, channels] by its number in row order.
 struct Voxel {
-    int64_t image, z, y, x;
-    __device__ Voxel(int64_t i, int64_t depth, int64_t height, int64_t width)
-        : image(i / width / height / depth), z(i / width / height % depth), y(i / width % height), x(i % width) {}
-    static __device__ Voxel of_output(int64_t i, const Window& w) { return {i, w.z.out, w.y.out, w.x.out}; }
-    static __device__ Voxel of_input(int64_t i, const Window& w) { return {i, w.z.in, w.y.in, w.x.in}; }
+    int64_t image, z, y, x, channels, channel;
+    __device__ Voxel(int64_t e, int64_t depth, int64_t height, int64_t width, int64_t channels)
+        : channels(channels), channel(e % channels) {
+        const int64_t i = e / channels;
+        image = i / width / height / depth, z = i / width / height % depth, y = i / width % height, x = i % width;
+    }
+    static __device__ Voxel of_output(int64_t e, const Window& w) {
+        return {e, w.z.out, w.y.out, w.x.out, w.channels};
+    }
+    static __device__ Voxel of_input(int64_t e, const Window& w) { return {e, w.z.in, w.y.in, w.x.in, w.channels}; }
+
+    // The element of its image and channel at a place.
+    __device__ int64_t at(int64_t place, int64_t places) const { return (image * places + place) * channels + channel; }
 };
 
 // The inputs that output o sees along an axis: from begin to end - 1, `step` apart.
@@ -84,15 +92,16 @@ __global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t si
     for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Voxel o = Voxel::of_output(e, window);
         const Steps planes(window.z, o.z), rows(window.y, o.y), columns(window.x, o.x);
-        const T* image = x + o.image * window.inputs();
+        const T* image = x + o.at(0, window.inputs());
         T largest = Max<T>::empty();
         int64_t place = -1;
         for (int64_t k = planes.begin; k < planes.end; k += planes.step)
             for (int64_t i = rows.begin; i < rows.end; i += rows.step)
                 for (int64_t j = columns.begin; j < columns.end; j += columns.step) {
                     const int64_t at = window.row(k, i) + j;
-                    if (place >= 0 && !((image[at] > largest) | (image[at] != image[at]))) continue;
-                    largest = image[at];
+                    const T value = image[at * window.channels];
+                    if (place >= 0 && !((value > largest) | (value != value))) continue;
+                    largest = value;
                     place = at;
                 }
         out[e] = largest;
@@ -113,7 +122,7 @@ __global__ void max_pool_backward_kernel(const T* gradient, const int64_t* indic
         for (int64_t k = planes.begin; k < planes.end; k++)
             for (int64_t i = rows.begin; i < rows.end; i++)
                 for (int64_t j = columns.begin; j < columns.end; j++) {
-                    const int64_t o = ((at.image * window.z.out + k) * window.y.out + i) * window.x.out + j;
+                    const int64_t o = at.at((k * window.y.out + i) * window.x.out + j, window.outputs());
                     if (indices[o] == place) sum += gradient[o];
                 }
         out[e] = sum;
@@ -128,11 +137,11 @@ __global__ void avg_pool_kernel(const T* x, T* out, int64_t size, Averaging aver
         const Seen planes = inputs_of(window.z, o.z, averaging.counts_padding);
         const Seen rows = inputs_of(window.y, o.y, averaging.counts_padding);
         const Seen columns = inputs_of(window.x, o.x, averaging.counts_padding);
-        const T* image = x + o.image * window.inputs();
+        const T* image = x + o.at(0, window.inputs());
         T sum = T(0);
         for (int64_t k = planes.begin; k < planes.end; k++)
             for (int64_t i = rows.begin; i < rows.end; i++)
-                for (int64_t j = columns.begin; j < columns.end; j++) sum += image[window.row(k, i) + j];
+                for (int64_t j = columns.begin; j < columns.end; j++) sum += image[(window.row(k, i) + j) * window.channels];
         out[e] = T(sum / T(divisor_of(averaging, planes, rows, columns)));
     }
 }
@@ -152,7 +161,7 @@ __global__ void avg_pool_backward_kernel(const T* gradient, T* out, int64_t size
                 const Seen y = inputs_of(window.y, i, averaging.counts_padding);
                 for (int64_t j = columns.begin; j < columns.end; j++) {
                     const Seen x = inputs_of(window.x, j, averaging.counts_padding);
-                    const int64_t o = ((at.image * window.z.out + k) * window.y.out + i) * window.x.out + j;
+                    const int64_t o = at.at((k * window.y.out + i) * window.x.out + j, window.outputs());
                     sum += T(gradient[o] / T(divisor_of(averaging, z, y, x)));
                 }
             }

@@ -30,9 +30,10 @@ struct Axis {
     }
 };
 
-// Images have a depth of 1.
+// Images have a depth of 1. A pool's channels may be last: then so many lie side by side at each place.
 struct Window {
     Axis y, x, z = {1, 1, 1, 1, 1, 0};
+    int64_t channels = 1;
 
     HOST_DEVICE int64_t taps() const { return z.kernel * y.kernel * x.kernel; }
     HOST_DEVICE int64_t inputs() const { return z.in * y.in * x.in; }
