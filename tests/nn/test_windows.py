@@ -453,6 +453,20 @@ def test_pools_give_the_same_with_the_channels_last(channels, dtype, device):
                 assert part.shape == expected.shape and part.allclose(expected, close_enough, 1e-4, equal_nan=True)
 
 
+@pytest.mark.parametrize("channels", [3, 16, 23, 70])
+def test_resampling_gives_the_same_with_the_channels_last(channels, device):
+    x = norch.randn(2, channels, 6, 5, device=device)
+    for settings in ({"scale_factor": 2}, {"size": (4, 9), "mode": "bilinear"}, {"size": 3, "mode": "bicubic"}):
+        found = []
+        for form in (x.clone(), x.contiguous(memory_format=norch.channels_last)):
+            result = F.interpolate(form.requires_grad_(), **settings)
+            result.backward(norch.ones_like(result))
+            found += [result.detach(), form.grad]
+        assert all(part.is_contiguous(memory_format=norch.channels_last) for part in found[2:])
+        for k in (0, 1):
+            assert found[k].allclose(found[2 + k], 1e-5, 1e-5)
+
+
 def test_pools_of_no_images_with_the_channels_last(device):
     x = norch.zeros(0, 9, 4, 4, device=device).contiguous(memory_format=norch.channels_last).requires_grad_()
     for pool in (nn.MaxPool2d(2), nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(2)):

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpu/backend.h"
+#include "cpu/loops/in_vectors.h"
 #include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 
@@ -15,6 +16,8 @@ namespace {
 enum {
     LINE = 1024,         // outputs of a line that a thread takes at a time
     BLOCK = 64,          // of them, that are summed together
+    LANES = 16,          // elements of a short row that are summed together
+    SHORT = 64,          // a row of fewer elements is short, and of fewer LANES too short for it
     SCRATCH = 256 << 10  // bytes of lines that are turned around together
 };
 
@@ -48,20 +51,23 @@ struct Table {
 
 // out = or += the sum of COUNT rows times weights
 template <int COUNT, class T>
-void add_rows(const T* const* rows, const T* weights, bool fresh, T* __restrict__ out, int64_t n) {
+inline __attribute__((always_inline)) void add_rows(const T* const* rows, const T* weights, bool fresh,
+                                                    T* __restrict__ out, int64_t n) {
     const auto sum = [&](int64_t i, T first) {
         T total = first;
         for (int k = 1; k < COUNT; k++) total += weights[k] * rows[k][i];
         return total;
     };
     if (fresh)
-        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = sum(i, weights[0] * rows[0][i]);
+        KEPT_TOGETHER for (int64_t i = 0; i < n; i++) out[i] = sum(i, weights[0] * rows[0][i]);
     else
-        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = sum(i, out[i] + weights[0] * rows[0][i]);
+        KEPT_TOGETHER for (int64_t i = 0; i < n; i++) out[i] = sum(i, out[i] + weights[0] * rows[0][i]);
 }
 
+// The first n elements of an output's row; rows of x are `step` apart.
 template <class T>
-void sum_rows(const T* x, const Table<T>& table, int64_t o, T* out, int64_t n) {
+inline __attribute__((always_inline)) void sum_rows(const T* x, const Table<T>& table, int64_t o, T* out, int64_t n,
+                                                    int64_t step) {
     const int64_t count = table.counts[o];
     if (!count) memset(out, 0, size_t(n) * sizeof(T));
     for (int64_t t = 0; t < count;) {
@@ -70,7 +76,7 @@ void sum_rows(const T* x, const Table<T>& table, int64_t o, T* out, int64_t n) {
         T weights[4];
         for (int64_t k = 0; k < together; k++) {
             const int64_t at = (t + k) * table.outputs + o;
-            rows[k] = x + table.places[at] * n, weights[k] = table.weights[at];
+            rows[k] = x + table.places[at] * step, weights[k] = table.weights[at];
         }
         if (together == 4)
             add_rows<4>(rows, weights, !t, out, n);
@@ -80,6 +86,14 @@ void sum_rows(const T* x, const Table<T>& table, int64_t o, T* out, int64_t n) {
             add_rows<1>(rows, weights, !t, out, n);
         t += together;
     }
+}
+
+// Outputs [begin, end) of short rows, such as channels: a vector of each after the other.
+template <class T>
+void sum_short_rows(const T* x, const Table<T>& table, int64_t begin, int64_t end, T* out, int64_t n) {
+    in_vectors<LANES>(0, n, [&](int64_t first, auto lanes) __attribute__((always_inline)) {
+        for (int64_t o = begin; o < end; o++) sum_rows(x + first, table, o, out + o * n + first, lanes, n);
+    });
 }
 
 // ---- The last axis -----------------------------------------------------------------------------------------------
@@ -109,7 +123,7 @@ void sum_lines(const T* x, const Table<T>& table, int64_t lines, T* out, T* scra
     T *rows = scratch, *sums = scratch + table.size * lines;
     char* const read = reinterpret_cast<char*>(const_cast<T*>(x));
     copy_tile<false>(sizeof(T), reinterpret_cast<char*>(rows), read, table.size, lines, 1, table.size);
-    for (int64_t o = 0; o < table.outputs; o++) sum_rows(rows, table, o, sums + o * lines, lines);
+    for (int64_t o = 0; o < table.outputs; o++) sum_rows(rows, table, o, sums + o * lines, lines, lines);
     copy_tile<true>(sizeof(T), reinterpret_cast<char*>(sums), reinterpret_cast<char*>(out), table.outputs, lines, 1,
                     table.outputs);
 }
@@ -143,8 +157,17 @@ void resample_tensor_cpu(const Tensor& x, const Tensor& counts, const Tensor& pl
             });
         } else {
             parallel_for(outer * outputs, 1 + SMALL_WORK / 2 / inner, [&](int64_t first, int64_t last) {
-                for (int64_t row = first; row < last; row++)
-                    sum_rows(from + row / outputs * size * inner, table, row % outputs, to + row * inner, inner);
+                for (int64_t row = first, end; row < last; row = end) {
+                    const int64_t part = row / outputs, start = part * outputs;
+                    end = smaller(last, start + outputs);
+                    const T* read = from + part * size * inner;
+                    T* write = to + start * inner;
+                    if (inner >= LANES && inner < SHORT)
+                        sum_short_rows(read, table, row - start, end - start, write, inner);
+                    else
+                        for (int64_t o = row - start; o < end - start; o++)
+                            sum_rows(read, table, o, write + o * inner, inner, inner);
+                }
             });
         }
     });
