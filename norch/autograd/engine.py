@@ -20,7 +20,7 @@ from ..arguments import flags
 from ..guards import within
 from ..operation import check, check_tensor, mode, own, wrap
 from ..threads import holding, shared_lock
-from ..types import contiguous_format, shown
+from ..types import contiguous_format, preserve_format, shown
 from .derivatives.joining import stack
 from .hooks import Hooks
 from .node import FREED, AccumulateGrad, Edge, GradientEdge, Gradients, Node, OutputBackward, OutputGradients
@@ -276,7 +276,8 @@ def _accumulate_each(gradients: Iterable[tuple[Node, Tensor]], given: set[int]) 
         if node.grad is not None:
             gradient = summed(node.grad, gradient, node.is_leaf)
         elif fit == 0 or id(gradient) in given:
-            gradient = gradient.clone(memory_format=contiguous_format)
+            alike = gradient.stride() == tensor.stride()
+            gradient = gradient.clone(memory_format=preserve_format if alike else contiguous_format)
         if gradient._untracked:  # a rule computed it as a view
             own(gradient)
         given.add(id(gradient))

@@ -475,6 +475,13 @@ def test_pools_of_no_images_with_the_channels_last(device):
         assert result.shape == (0, 9, 2, 2) and x.grad.shape == x.shape
 
 
+def test_a_given_gradient_is_copied_in_the_order_of_its_tensor(device):
+    x = norch.randn(2, 9, 5, 8, device=device).contiguous(memory_format=norch.channels_last).requires_grad_()
+    result, slopes = x.relu(), norch.randn_like(x)
+    result.backward(slopes)
+    assert result.grad.stride() == x.stride() and result.grad.equal(slopes) and not result.grad.equal(slopes.zero_())
+
+
 def test_a_gradient_lies_as_its_tensor(device):
     x = norch.randn(2, 9, 5, 8, device=device).contiguous(memory_format=norch.channels_last).requires_grad_()
     x.relu().sum().backward()
