@@ -1,5 +1,7 @@
 """Padding, transposed and 3-d convolution, resampling: values worked out by hand, modules, errors."""
 
+import math
+
 import pytest
 from compare import close
 
@@ -252,3 +254,17 @@ def test_fractional_pooling_refuses_what_does_not_fit_the_input():
     with pytest.raises(ValueError, match="between 0 and 1, or 2"):
         F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.5, 0.5))
     assert F.fractional_max_pool2d(x, 2, output_size=3, _random_samples=norch.rand(4, 3, 2)).shape == [2, 3, 3, 3]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_many_channels_are_sampled_as_each_alone(mode, device):
+    """The CPU reads many channels of a point side by side."""
+    x, grid = norch.randn(2, 21, 5, 6, device=device), norch.randn(2, 9, 8, 2, device=device)
+    x[0, 3, 2, 2] = math.nan
+    whole = F.grid_sample(x, grid, mode, align_corners=False)
+    alone = [F.grid_sample(x[:, [c]], grid, mode, align_corners=False) for c in range(21)]
+    assert whole.allclose(norch.cat(alone, 1), 1e-6, 1e-6, equal_nan=True)
+    volumes, points = norch.randn(1, 9, 3, 4, 5, device=device), norch.randn(1, 4, 4, 4, 3, device=device)
+    whole = F.grid_sample(volumes, points, align_corners=True)
+    alone = [F.grid_sample(volumes[:, [c]], points, align_corners=True) for c in range(9)]
+    assert whole.allclose(norch.cat(alone, 1), 1e-6, 1e-6)

@@ -6,6 +6,8 @@
 
 #include "cpu/backend.h"
 #include "cpu/loops/columns.h"
+#include "cpu/loops/in_vectors.h"
+#include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 #include "ops/grid.h"
 
@@ -107,26 +109,81 @@ struct PointBlock {
 
 int64_t image_size(const Sampling& how) { return how.size[0] * how.size[1] * (how.axes == 3 ? how.size[2] : 1); }
 
+// Calls f(sample, first point, count) for the blocks of all samples, in parallel.
+template <class F>
+void for_each_block(int64_t samples, int64_t channels, const Sampling& how, F f) {
+    const int64_t blocks = (how.points + POINTS - 1) / POINTS;
+    parallel_for(samples * blocks, 1 + SMALL_WORK / 8 / POINTS / channels, [&](int64_t from, int64_t to) {
+        for (int64_t number = from; number < to; number++) {
+            const int64_t begin = number % blocks * POINTS;
+            f(number / blocks, begin, smaller(POINTS, how.points - begin));
+        }
+    });
+}
+
+// Whether the images are turned around, to [N, ..., C], so that a point reads its channels side by side: if there are
+// some, and it is less work than reading each element where it lies.
+bool reads_channels(const Tensor& x, const Sampling& how) {
+    enum { SOME = 8 };
+    int64_t corners = 1;
+    for (int a = 0; a < how.axes; a++) corners *= tap_count<float>(how);
+    return x.shape[1] >= SOME && image_size(how) <= corners * how.points;
+}
+
+// to [N, image, C] = x [N, C, image]
+template <class T>
+void put_channels_last(const T* x, T* to, int64_t samples, int64_t channels, int64_t image) {
+    enum { PART = 256 };  // elements of an image
+    const int64_t parts = (image + PART - 1) / PART;
+    parallel_for(samples * parts, 1 + SMALL_WORK / PART / channels, [=](int64_t from, int64_t end) {
+        for (int64_t number = from; number < end; number++) {
+            const int64_t sample = number / parts * channels * image, begin = number % parts * PART;
+            transpose(x + sample + begin, image, to + sample + begin * channels, channels, channels,
+                      smaller(PART, image - begin));
+        }
+    });
+}
+
+// out [C, points] from a block's first point on, of an image [..., C]
+template <class T>
+void read_channels(const T* image, const PointBlock<T>& block, int64_t count, int64_t channels, T* out,
+                   int64_t points) {
+    in_vectors<LANES>(0, channels, [&](int64_t c, auto size) __attribute__((always_inline)) {
+        const int lanes = size;
+        T values[POINTS][LANES];
+        for (int64_t p = 0; p < count; p++) {
+            T sums[LANES] = {};
+            for (int64_t k = 0; k < block.corners; k++) {
+                const T *read = image + block.offset[k][p] * channels + c, weight = block.weight[k][p];
+                KEPT_TOGETHER for (int j = 0; j < lanes; j++) sums[j] += weighed(weight, read[j]);
+            }
+            KEPT_TOGETHER for (int j = 0; j < LANES; j++) values[p][j] = sums[j];
+        }
+        transpose(values[0], LANES, out + c * points, points, count, lanes);
+    });
+}
+
 }  // namespace
 
 void grid_sample_tensor_cpu(const Tensor& x, const Tensor& grid, Tensor& out, const Sampling& how) {
-    const int64_t channels = x.shape[1], image = image_size(how), blocks = (how.points + POINTS - 1) / POINTS;
+    const int64_t samples = x.shape[0], channels = x.shape[1], image = image_size(how);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        parallel_for(x.shape[0] * blocks, 1 + SMALL_WORK / 8 / POINTS / channels, [&](int64_t from, int64_t to) {
-            for (int64_t number = from; number < to; number++) {
-                const int64_t n = number / blocks, begin = number % blocks * POINTS;
-                const int64_t count = how.points - begin < POINTS ? how.points - begin : int64_t(POINTS);
-                const PointBlock<T> block(data_as<T>(grid) + n * how.points * how.axes, begin, count, how, false);
-                for (int64_t c = n * channels; c < (n + 1) * channels; c++) {
-                    const T* read = data_as<T>(x) + c * image;
-                    T sums[POINTS] = {};
-                    for (int64_t p = 0; p < count; p += LANES)  // of all corners, while they stay in registers
-                        for (int64_t k = 0; k < block.corners; k++)
-                            KEPT_TOGETHER for (int j = 0; j < LANES; j++) sums[p + j] +=
-                                weighed(block.weight[k][p + j], read[block.offset[k][p + j]]);
-                    memcpy(data_as<T>(out) + c * how.points + begin, sums, size_t(count) * sizeof(T));
-                }
+        const bool turns = reads_channels(x, how);
+        Scratch<T> turned(turns ? x.size : 0);
+        if (turns) put_channels_last(data_as<const T>(x), turned.data, samples, channels, image);
+        for_each_block(samples, channels, how, [&](int64_t n, int64_t begin, int64_t count) {
+            const PointBlock<T> block(data_as<T>(grid) + n * how.points * how.axes, begin, count, how, false);
+            T* const to = data_as<T>(out) + n * channels * how.points + begin;
+            if (turns) return read_channels(turned.data + n * channels * image, block, count, channels, to, how.points);
+            for (int64_t c = 0; c < channels; c++) {
+                const T* read = data_as<T>(x) + (n * channels + c) * image;
+                T sums[POINTS] = {};
+                for (int64_t p = 0; p < count; p += LANES)  // of all corners, while they stay in registers
+                    for (int64_t k = 0; k < block.corners; k++)
+                        KEPT_TOGETHER for (int j = 0; j < LANES; j++) sums[p + j] +=
+                            weighed(block.weight[k][p + j], read[block.offset[k][p + j]]);
+                memcpy(to + c * how.points, sums, size_t(count) * sizeof(T));
             }
         });
     });
