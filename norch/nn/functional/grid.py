@@ -64,8 +64,9 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         if not align_corners:
             places = places * (length - 1) / length
         points.append(places.reshape([-1 if k == axis else 1 for k in range(axes)]).expand(sizes[2:]))
-    base = stack([*points, last], -1).reshape(1, -1, axes + 1)
-    return own((base @ theta.transpose(1, 2)).reshape(sizes[0], *sizes[2:], axes))
+    base = stack([*points, last], -1).reshape(-1, axes + 1)
+    grids = base @ theta.reshape(-1, axes + 1).T  # a product for all maps fills vectors
+    return own(grids.reshape(-1, sizes[0], axes).transpose(0, 1).reshape(sizes[0], *sizes[2:], axes))
 
 
 def _places(length: int, like: Tensor) -> Tensor:
