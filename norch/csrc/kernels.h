@@ -113,6 +113,7 @@ struct Normalizing {
     double eps;
     Affine affine;
     int64_t cycle, span;
+    bool fixed = false;  // backward: mean and variance were given, BY_GROUP, and do not depend on x
 
     HOST_DEVICE int64_t first_channel(int64_t group) const { return group % cycle * (inner / span); }
     // The element of weight and bias for element i of a group

@@ -353,3 +353,19 @@ def test_batches_are_not_counted_where_statistics_are_not_tracked():
     layer.track_running_stats = False
     layer(norch.rand(3, 4))
     assert layer.num_batches_tracked.item() == 0 and layer.running_mean.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("learns", [(True, True), (True, False), (False, True), (False, False)], ids=str)
+@pytest.mark.parametrize("shape", [(5, 3), (2, 3, 4, 4), (2, 3, 20, 20), (1, 3, 300)], ids=str)
+def test_gradients_by_given_statistics(shape, learns, device):
+    """Those of the fused rule and of the rule in tensor operations."""
+    x = norch.randn(*shape, device=device).requires_grad_()
+    mean, var = norch.tensor([1.0, -2.0, 0.5], device=device), norch.tensor([4.0, 0.5, 9.0], device=device)
+    weight, bias = (norch.randn(3, device=device).requires_grad_(each) for each in learns)
+    leaves = [leaf for leaf in (x, weight, bias) if leaf.requires_grad]
+    slopes, found = norch.randn(*shape, device=device), []
+    for create_graph in (False, True):
+        result = F.batch_norm(x, mean, var, weight, bias)
+        found.append(norch.autograd.grad(result, leaves, slopes, create_graph=create_graph))
+    for fused, plain in zip(*found):
+        assert fused.allclose(plain, 1e-5, 1e-5)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...tensor import Tensor
 
 BY_PLACE, BY_GROUP, BY_CHANNEL = 0, 1, 2  # what weight and bias have an element for
+FIXED = 8  # among what is needed: mean and variance do not depend on x
 Settings = tuple[int, int, int, float]  # outer, groups, one of these, eps
 
 
@@ -127,10 +128,10 @@ class NormalizeByBackward(_NormalizeBackward):
         ]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        operands = gradient._ptr, self.x._ptr, None, address(self.mean), address(self.variance)
-        needed = self.needed() & 0b110
-        sums = several(lib.normalize_backward(*operands, *self.settings, needed)) if needed else [None] * 3
-        return [gradient * self._scale() if self.needs(0) else None, *sums[1:]]
+        if not self.needs(1) and not self.needs(2):
+            return [gradient * self._scale(), None, None]
+        operands = gradient._ptr, self.x._ptr, address(self._weight()), address(self.mean), address(self.variance)
+        return several(lib.normalize_backward(*operands, *self.settings, self.needed() | FIXED))
 
     def _scale(self) -> Tensor:
         weight = self._weight()

@@ -105,7 +105,8 @@ API Tensor* adaptive_avg_pool_backward(Tensor* gradient, const int64_t* sizes);
 //      Results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
 API Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t affine,
                               double eps);
-// Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
+// Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4); & 8: mean and variance do not depend on x,
+// by group.
 API Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance,
                                 int64_t outer, int64_t groups, int32_t affine, double eps, int32_t needed);
 // The running mean and variance (or null) after a batch, in place: running (1 - momentum) + momentum * fresh, where the

@@ -79,9 +79,10 @@ Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer
 
 Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
                             int64_t groups, int32_t affine, double eps, int32_t needed) {
-    enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
+    enum { INPUT = 1, WEIGHT = 2, BIAS = 4, FIXED = 8 };
     return build_several<3>([&](Tensor** results) {
-        const Normalizing sizes = sizes_of(*x, outer, groups, affine, eps);
+        Normalizing sizes = sizes_of(*x, outer, groups, affine, eps);
+        sizes.fixed = needed & FIXED && affine == Normalizing::BY_GROUP;
         const int64_t size = affine_size(*x, sizes);
         const bool columns = are_columns(*x, sizes) && same_shape(*gradient, *x);
         const Tensor view = columns ? with_channels_last(*x) : *x,

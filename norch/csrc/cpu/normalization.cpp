@@ -24,9 +24,16 @@ struct Parts {
     template <class F>
     double sum(F term) const {
         double total = 0;
-        for (int64_t start = 0; start < count * step; start += step)
-            total += row_sum<T>(length, [=](int64_t i) { return term(start + i); });
+        for_each_part([&](int64_t start) { total += sum_of_part(start, term); });
         return total;
+    }
+    template <class F>
+    double sum_of_part(int64_t start, F term) const {
+        return row_sum<T>(length, [=](int64_t i) { return term(start + i); });
+    }
+    template <class F>
+    void for_each_part(F f) const {
+        for (int64_t start = 0; start < count * step; start += step) f(start);
     }
     template <class F>
     void for_each(F f) const {
@@ -158,7 +165,9 @@ void columns_backward(const T* gradient, const T* x, const T* weight, const T* m
         }
         if (!out) return;
         T* to = out + first;
-        for (int64_t row = 0; row < rows; row++)
+        for (int64_t row = 0; row < rows && sizes.fixed; row++)
+            INDEPENDENT for (int64_t c = 0; c < count; c++) to[row * step + c] = factor[c] * g[row * step + c];
+        for (int64_t row = 0; row < rows && !sizes.fixed; row++)
             INDEPENDENT for (int64_t c = 0; c < count; c++) to[row * step + c] =
                 factor[c] * (g[row * step + c] - mean_g[c] - y(row, c) * mean_gy[c]);
     });
@@ -222,15 +231,22 @@ struct Slope {
     T of(T g, T x) const { return rate * (g - mean_g - y(x) * mean_gy); }
 };
 
-// Weight and bias by group: their gradients are the two sums that dx needs anyway.
+// Weight and bias by group: their gradients are the two sums that dx needs anyway, or, of a fixed mean, g alone. (Parts
+// that are far apart may not stay in the cache together: each is read once for all that it tells.)
 template <class T>
 void backward_by_group(const T* g, const T* x, T factor, T* to, T* for_weight, T* for_bias, const Parts<T>& parts,
-                       Slope<T> slope) {
-    const double n = double(parts.count * parts.length), sum = parts.sum([=](int64_t i) { return g[i]; });
-    const double sum_y = parts.sum([=](int64_t i) { return g[i] * slope.y(x[i]); });
+                       Slope<T> slope, bool fixed) {
+    const double n = double(parts.count * parts.length);
+    const T scale = factor * slope.rate;
+    double sum = 0, sum_y = 0;
+    parts.for_each_part([&](int64_t start) {
+        sum += parts.sum_of_part(start, [=](int64_t i) { return g[i]; });
+        sum_y += parts.sum_of_part(start, [=](int64_t i) { return g[i] * slope.y(x[i]); });
+        if (to && fixed) INDEPENDENT for (int64_t i = start; i < start + parts.length; i++) to[i] = scale * g[i];
+    });
     if (for_bias) *for_bias = T(sum);
     if (for_weight) *for_weight = T(sum_y);
-    if (!to) return;
+    if (!to || fixed) return;
     slope.mean_g = T(sum / n), slope.mean_gy = T(sum_y / n);
     parts.for_each([=](int64_t j) { to[j] = factor * slope.of(g[j], x[j]); });
 }
@@ -328,7 +344,7 @@ void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
             T* const tensors[] = {const_cast<T*>(data_as<T>(gradient)), const_cast<T*>(data_as<T>(x)), dx};
             for_each_group<2>(sizes, tensors, [&](int64_t group, T* const* firsts, const Parts<T>& parts) {
                 backward_by_group(firsts[0], firsts[1], w ? w[group] : T(1), firsts[2], dw ? dw + group : nullptr,
-                                  db ? db + group : nullptr, parts, slope(group));
+                                  db ? db + group : nullptr, parts, slope(group), sizes.fixed);
             });
             return;
         }

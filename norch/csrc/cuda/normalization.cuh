@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_backward_kernel(const T
             const int64_t at = place_of(i, group, sizes);
             const T g = varies ? gradient[at] * weight[sizes.affine_of(group, i)] : gradient[at];
             const T y = (x[at] - centre) * rate;
-            for_x[at] = factor * (rate * (g - mean_g - y * mean_gy));
+            for_x[at] = factor * (sizes.fixed ? rate * g : rate * (g - mean_g - y * mean_gy));
         }
     }
 }
