@@ -25,9 +25,9 @@ enum {
     FAR = 1 << 20,       // bytes of an operand that comes from beyond the second cache
     FAR_TILE = 4,        // times as large: 32 x 512 floats, as the long rows of the others come in time there
     FAR_COLUMNS = 512,
-    BAND_BYTES = 8192,   // of rows that are one run
-    PART_BYTES = 1024,   // of a result that is streamed
-    LARGE = 32 << 20,    // bytes of a result that would not stay in the cache
+    BAND_BYTES = 8192,  // of rows that are one run
+    PART_BYTES = 1024,  // of a result that is streamed
+    LARGE = 32 << 20,   // bytes of a result that would not stay in the cache
 };
 
 // What the loop of a kernel works on: n elements of each operand. The last operands are those it writes.
