@@ -316,3 +316,17 @@ def test_gradients_that_grow_in_the_memory_they_were_given():
                 w.grad = flat[1:]
         found.append([gradient.tolist() for gradient in [flat, *held]])
     assert found[0] == found[1] and found[0][:2] == [[0, 122, 122, 122], [60, 60, 60]]
+
+
+def test_gradients_of_no_elements_that_are_written_to():
+    w = norch.ones(0, requires_grad=True)
+
+    @norch.compile
+    def double(x):
+        w.grad.mul_(2)
+        return x * 2
+
+    (w * w).sum().backward()
+    for _ in range(4):  # no step writes them, but writes are counted
+        assert double(norch.ones(2)).tolist() == [2, 2] and w.grad.tolist() == []
+    assert len(double.programs) == 1

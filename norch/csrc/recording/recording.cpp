@@ -263,11 +263,13 @@ PythonObject* recording_refusal(Recording* recording) {
 }
 
 int32_t recording_uses(Recording* recording, int32_t first) {
-    const auto uses = [&](const Slot& slot) {
+    const auto uses = [&](const auto& slot) {
         const int32_t input = slot.memory < 0 ? -1 : recording->memories[size_t(slot.memory)].input;
         return input >= first && size_t(input) < recording->forward_inputs;  // those after are of a backward
     };
-    return std::any_of(recording->slots.begin(), recording->slots.end(), uses);
+    const auto& slots = recording->slots;
+    const auto& writes = recording->writes;  // those of no elements are in no step, but counted
+    return std::any_of(slots.begin(), slots.end(), uses) || std::any_of(writes.begin(), writes.end(), uses);
 }
 
 // ---- Two recordings of one function ------------------------------------------------------------------------------
