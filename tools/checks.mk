@@ -57,7 +57,7 @@ attack: all .venv-check/ready
 isas: all .venv-check/ready
 	@for object in $(filter %.avx2.o %.avx512.o,$(KERNEL_OBJECTS)); do \
 	    isa=$${object%.o}; isa=$${isa##*.}; \
-	    if nm -C $$object | grep -E ' [WVu] ' | grep -vE " DW.ref|[ <(,]$$isa::"; then \
+	    if nm -C $$object | grep -E ' [WVu] ' | grep -vE " DW.ref|[ <(,]$$isa::|_ZZ?NK?[0-9]$$isa"; then \
 	        echo "$$object: the linker could take these for other instruction sets"; exit 1; fi; done
 	best=$$(PYTHONPATH=. $(CHECK) -c "from norch.__config__ import *; print(instruction_set())"); \
 	for isa in $(ISAS); do [ $$isa = $$best ] && continue; \

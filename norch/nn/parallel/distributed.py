@@ -57,11 +57,13 @@ class _Bucket:
         self.work = dist.all_reduce(self.flat, group=group, async_op=True)
 
     def finish(self) -> None:
-        """Give each parameter its part of the sum; one that no rank used keeps what it had."""
+        """Give each parameter its part of the sum, in the gradient that it has; one that no rank used keeps that."""
         self.work.wait()
         for i, (p, used) in enumerate(zip(self.parameters, self.flat[self.ends[-1] :].tolist())):
-            if used:
+            if used and (p.grad is None or p.grad.requires_grad):
                 p.grad = self.view(i)
+            elif used:
+                p.grad.copy_(self.view(i))
         del self.flat
 
 
