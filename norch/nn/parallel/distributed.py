@@ -60,10 +60,10 @@ class _Bucket:
         """Give each parameter its part of the sum, in the gradient that it has; one that no rank used keeps that."""
         self.work.wait()
         for i, (p, used) in enumerate(zip(self.parameters, self.flat[self.ends[-1] :].tolist())):
-            if used and (p.grad is None or p.grad.requires_grad):
-                p.grad = self.view(i)
-            elif used:
+            if used and p.grad is not None and not p.grad.requires_grad:
                 p.grad.copy_(self.view(i))
+            elif used:
+                p.grad = self.view(i)
         del self.flat
 
 
