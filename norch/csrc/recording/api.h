@@ -29,7 +29,7 @@ API int add_recording_inputs(Recording* recording, int32_t count, Tensor* const*
 API void refuse_this_recording(const char* why);                                           // this thread's, if any
 API PythonObject* recording_refusal(Recording* recording);                                 // (why, file, line), or None
 API PythonObject* recording_difference(Recording* recording);                              // from its model, likewise
-API int32_t recording_uses(Recording* recording, int32_t first);  // whether that input or a later one is used or written
+API int32_t recording_uses(Recording* recording, int32_t first);  // whether it, or a later input, is used or written
 // Of a recording, which must outlive it, and what the call left behind: how many results, gradients of leaves, results of
 // its backward and others, and all of these tensors in this order
 API Program* new_program(Recording* recording, const int64_t* counts, Tensor* const* tensors);
