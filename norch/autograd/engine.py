@@ -258,7 +258,7 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
 
 
 def _accumulate(found: Arrived, given: set[int]) -> None:
-    """node.grad += gradient for each, in memory that no other tensor shares, if the node's tensor is still alive."""
+    """node.grad += gradient for each whose tensor is still alive. A first gradient has memory that is its alone."""
     others = lib.accumulate_plain(found, given, _accumulating) if CPYTHON else found.items()
     if others:  # than those that C could take as they are
         _accumulate_each(others, given)

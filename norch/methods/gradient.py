@@ -102,8 +102,8 @@ class GradientMethods:
     def grad(self: Tensor) -> Tensor | None:
         """The gradient that has arrived at this tensor, of its shape and dtype; None before `backward`.
 
-        Gradients add up until it is set to None. It can be set to a tensor of this shape, dtype and device; raises
-        TypeError or RuntimeError for anything else.
+        Gradients of a leaf add up in place until it is set to None. It can be set to a tensor of this shape, dtype and
+        device; raises TypeError or RuntimeError for anything else.
 
         >>> x = norch.ones(2, requires_grad=True)
         >>> (3 * x).sum().backward()

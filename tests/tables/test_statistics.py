@@ -59,6 +59,8 @@ VALUES = {
     "norch.tensor([], dtype=norch.int64).bincount(minlength=2)": [0, 0],
     "norch.tensor([0.0, 1.0, 2.0, 5.0]).histc(2, 0, 2)": [1.0, 2.0],
     "norch.tensor([7.0, 7.0]).histc(2)": [0.0, 2.0],
+    "norch.tensor([float('nan'), -1.0, 0.0, 0.5, 2.0, 3.0] * 9).histc(2, 0, 2)": [18.0, 9.0],
+    "norch.tensor([[0.0, 0.5, 2.0, 3.0]] * 9, dtype=norch.float16).T.histc(2, 0, 2)": [18.0, 9.0],
     "norch.tensor([0.0, 1.0, 2.0, 9.0]).histogram(norch.tensor([0.0, 1.0, 2.0]))": ([1.0, 2.0], [0.0, 1.0, 2.0]),
     "norch.tensor([0.0, 1.0]).histogram(2, range=(0.0, 2.0), weight=norch.tensor([3.0, 1.0]), density=True).hist": [
         0.75,

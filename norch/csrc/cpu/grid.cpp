@@ -6,7 +6,7 @@
 
 #include "cpu/backend.h"
 #include "cpu/loops/columns.h"
-#include "cpu/loops/in_vectors.h"
+#include "cpu/loops/for_vectors.h"
 #include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 #include "ops/grid.h"
@@ -148,7 +148,7 @@ void put_channels_last(const T* x, T* to, int64_t samples, int64_t channels, int
 template <class T>
 void read_channels(const T* image, const PointBlock<T>& block, int64_t count, int64_t channels, T* out,
                    int64_t points) {
-    in_vectors<LANES>(0, channels, [&](int64_t c, auto size) __attribute__((always_inline)) {
+    for_vectors<LANES>(0, channels, [&](int64_t c, auto size) __attribute__((always_inline)) {
         const int lanes = size;
         T values[POINTS][LANES];
         for (int64_t p = 0; p < count; p++) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cpu/backend.h"
-#include "cpu/loops/in_vectors.h"
+#include "cpu/loops/for_vectors.h"
 #include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 
@@ -91,7 +91,7 @@ inline __attribute__((always_inline)) void sum_rows(const T* x, const Table<T>& 
 // Outputs [begin, end) of short rows, such as channels: a vector of each after the other.
 template <class T>
 void sum_short_rows(const T* x, const Table<T>& table, int64_t begin, int64_t end, T* out, int64_t n) {
-    in_vectors<LANES>(0, n, [&](int64_t first, auto lanes) __attribute__((always_inline)) {
+    for_vectors<LANES>(0, n, [&](int64_t first, auto lanes) __attribute__((always_inline)) {
         for (int64_t o = begin; o < end; o++) sum_rows(x + first, table, o, out + o * n + first, lanes, n);
     });
 }

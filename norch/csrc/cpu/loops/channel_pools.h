@@ -3,7 +3,7 @@
 #pragma once
 #include <string.h>
 
-#include "cpu/loops/in_vectors.h"
+#include "cpu/loops/for_vectors.h"
 #include "cpu/loops/odometer.h"
 #include "host/parallel.h"
 #include "ops/windows.h"
@@ -106,7 +106,7 @@ public:
             const T* const from = x + image * inputs * channels;
             const int64_t to = (image * outputs + o) * channels;
             const int64_t first = window.row(seen.z.begin, seen.y.begin) + seen.x.begin;
-            in_vectors<LANES>(0, channels, [&](int64_t c, auto size) __attribute__((always_inline)) {
+            for_vectors<LANES>(0, channels, [&](int64_t c, auto size) __attribute__((always_inline)) {
                 const int n = size;
                 T most[LANES];
                 int64_t place[LANES];
@@ -145,7 +145,7 @@ public:
             const T* const from = x + image * inputs * channels;
             T* const to = out + (image * outputs + o) * channels;
             const T divisor = T(divisor_of(averaging, seen.z, seen.y, seen.x));
-            in_vectors<LANES>(0, channels, [&](int64_t c, auto size) __attribute__((always_inline)) {
+            for_vectors<LANES>(0, channels, [&](int64_t c, auto size) __attribute__((always_inline)) {
                 const int n = size;
                 T sum[LANES] = {};
                 for_each_place(seen, [&](int64_t at) __attribute__((always_inline)) {
@@ -165,7 +165,7 @@ public:
             for (int64_t row = 0; row < z.count * y.count; row++)
                 for_row(row, [=](int64_t o, const View& seen) {
                     const T divisor = T(divisor_of(averaging, seen.z, seen.y, seen.x));
-                    in_vectors<LANES>(first, end, [&](int64_t c, auto size) __attribute__((always_inline)) {
+                    for_vectors<LANES>(first, end, [&](int64_t c, auto size) __attribute__((always_inline)) {
                         const int n = size;
                         T share[LANES];
                         const T* whole = from + o * channels + c;

@@ -244,8 +244,8 @@ void walk_tiles(const Walk<N>& walk) {
     const Layout<N>& layout = walk.layout;
     const int last = layout.ndim - 1;
     const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
-    // What has a step is read along it, and stays in the first cache beside its tile.
     const bool far = walk.transposed && layout.size * walk.largest_item > FAR;
+    // What has a step is read along it, and stays in the first cache beside its tile.
     const int64_t size = far ? walk.tile_size * FAR_TILE : walk.transposed ? walk.tile_size : walk.tile_size / 4;
     int64_t columns = walk.transposed ? size / height : size;
     if (columns < (far ? FAR_COLUMNS : TILE_COLUMNS)) columns = far ? FAR_COLUMNS : TILE_COLUMNS;

@@ -10,7 +10,7 @@ inline namespace NORCH_ISA {
 // Calls f(first, how many) for vectors of N elements, then for short ones and for single elements. How many they are is
 // known when f is compiled.
 template <int N, class F>
-inline __attribute__((always_inline)) void in_vectors(int64_t begin, int64_t end, F f) {
+inline __attribute__((always_inline)) void for_vectors(int64_t begin, int64_t end, F f) {
     enum { FEW = 4 };
     for (; begin + N <= end; begin += N) f(begin, std::integral_constant<int, N>());
     for (; begin + FEW <= end; begin += FEW) f(begin, std::integral_constant<int, FEW>());
