@@ -38,7 +38,8 @@ struct Fault {
     int32_t kind;
     int32_t axis;           // INDEX, PLACE: the axis; RANGE: the kind of error; OFFSET: 0 of the first bag
     const char* operation;  // for the message; RANGE: all of it, with {} for the value
-    int64_t size;           // INDEX, PLACE: of the axis; TARGET: the number of classes; OFFSET: of the input
+    int64_t size;           // INDEX, PLACE: of the axis; TARGET: the number of classes; OFFSET: of the input; NONE: of
+                            // what offsets reach, or 0 if that is unknown
     int64_t ignored;        // TARGET: ignore_index
     int64_t value;          // what was found; RANGE: the bits of a double
 };

@@ -105,6 +105,7 @@ Selection select_by(const Tensor& tensor, const Tensor* const* indices, const in
             if (!indices[d]) continue;
             locate(expanded(*indices[d], common.sizes, common.ndim, name), placing(d), unset, *result.memory);
             unset = false;
+            result.placing.bounds.size += tensor.shape[d] * tensor.strides[d];
         }
         result.places = *result.memory;
         result.placing.apart = lies_apart(tensor);

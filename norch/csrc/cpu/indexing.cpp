@@ -13,6 +13,7 @@ namespace {
 enum {
     PIECE = 8192,      // elements of a row that a thread takes
     SHORT_ROW = 1024,  // bytes
+    LONG_ROW = 128,    // elements: it takes longer to write them than to look at their place
     CHECKED = 512,     // places
     FEW = 16,          // elements of a row that is too short to be walked by itself,
     ABREAST = 128,     // and how many such rows are walked together
@@ -231,12 +232,20 @@ void index_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& plac
 
 namespace {
 
+// The offsets of the whole rows that a thread writes.
+struct Share {
+    int64_t begin = INT64_MIN, end = INT64_MAX;
+};
+
 template <Combining HOW, class T>
-__attribute__((noinline)) void write(const T* x, const int64_t* places, const Placing& placing, T* out,
+__attribute__((noinline)) void write(const T* x, const int64_t* places, const Placing& placing, Share share, T* out,
                                      const Row& row) {
     const int64_t step = row.stride[0], out_step = row.stride[2];
-    if (row.stride[1] == 0 && out_step == 1 && (step == 0 || step == 1)) {  // a whole row into one place
-        T* line = out + offset_of(placing, places);
+    const bool in_one_place = row.stride[1] == 0;
+    const int64_t offset = in_one_place ? offset_of(placing, places) : 0;
+    if (in_one_place && (offset < share.begin || offset >= share.end)) return;
+    if (in_one_place && out_step == 1 && (step == 0 || step == 1)) {
+        T* line = out + offset;
         const T value = *x;
         const int64_t n = row.n;  // a byte that is written might be part of the row
         if (step == 0) {
@@ -246,8 +255,8 @@ __attribute__((noinline)) void write(const T* x, const int64_t* places, const Pl
         }
         return;
     }
-    for_offsets(placing, places, row.stride[1], row.n, [&](int64_t offset) {
-        out[offset] = combined<HOW>(out[offset], *x);
+    for_offsets(placing, places, row.stride[1], row.n, [&](int64_t at) {
+        out[at] = combined<HOW>(out[at], *x);
         x += step;
         out += out_step;
     });
@@ -263,31 +272,39 @@ Tensor part_of(const Tensor& x, int d, int64_t begin, int64_t end) {
 }
 
 template <Combining HOW, class T>
-void put(const Tensor& x, const Tensor& places, const Placing& placing, const Tensor& out) {
+void put(const Tensor& x, const Tensor& places, const Placing& placing, Share share, const Tensor& out) {
     for_rows(x, places, out, true, [&](const Row& row) {
-        write<HOW>(data_as<const T>(x) + row.start[0], data_as<const int64_t>(places) + row.start[1], placing,
+        write<HOW>(data_as<const T>(x) + row.start[0], data_as<const int64_t>(places) + row.start[1], placing, share,
                    data_as<T>(out) + row.start[2], row);
     });
 }
 
-// Calls f(x, places, out) for parts that write to different places, on several threads: of the longest dimension that
-// is not indexed. Each goes through the others in row order, so that the last of several values at one place wins.
-// Rows that have one place are not parted: a thread adds them sooner than lines move between the caches of several.
+// Calls f(x, places, share, out) for parts that write to different places, on several threads: of the longest dimension
+// that is not indexed. Each goes through the others in row order, so that the last of several values at one place wins.
+// Rows that have one place are not parted, but each belongs to a thread: lines would move between the caches of two.
 template <class F>
-void for_parts(const Tensor& x, const Tensor& places, bool apart, const Tensor& out, F f) {
+void for_parts(const Tensor& x, const Tensor& places, const Placing& placing, const Tensor& out, F f) {
     int widest = -1;
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] != 0 && out.shape[d] > 1 && (widest < 0 || out.shape[d] > out.shape[widest])) widest = d;
-    if (out.size <= SMALL_WORK) return f(x, places, out);
+    if (out.size <= SMALL_WORK) return f(x, places, Share(), out);
     const bool in_row = widest >= 0 && widest == out.ndim - 1;
-    if (widest < 0 || !apart || (in_row && places.strides[widest] == 0)) {
+    const bool whole_rows = in_row && places.strides[widest] == 0;
+    if (whole_rows && placing.apart && placing.bounds.size && out.shape[widest] >= LONG_ROW) {
+        const int64_t size = placing.bounds.size, share = (size + thread_count() - 1) / thread_count();
+        return parallel_for(size, share, [&](int64_t begin, int64_t end) {
+            f(x, places, {begin * placing.stride, end * placing.stride}, out);
+        });
+    }
+    if (widest < 0 || whole_rows || !placing.apart) {
         const Unlocked unlocked;
-        return f(x, places, out);
+        return f(x, places, Share(), out);
     }
     const int64_t n = out.shape[widest], share = in_row ? n / thread_count() : 1;
     const int64_t least = 1 + SMALL_WORK / (out.size / n), grain = least > share ? least : share;
     parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-        f(part_of(x, widest, begin, end), part_of(places, widest, begin, end), part_of(out, widest, begin, end));
+        f(part_of(x, widest, begin, end), part_of(places, widest, begin, end), Share(),
+          part_of(out, widest, begin, end));
     });
 }
 
@@ -305,9 +322,10 @@ void index_put_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& 
     }
     const auto parts = [&](auto type, auto chosen) {
         using T = typename decltype(type)::type;
-        for_parts(x, places, placing.apart, out, [&](const Tensor& from, const Tensor& at, const Tensor& to) {
-            put<decltype(chosen)::value, T>(from, at, placing, to);
-        });
+        const auto put_part = [&](const Tensor& from, const Tensor& at, Share share, const Tensor& to) {
+            put<decltype(chosen)::value, T>(from, at, placing, share, to);
+        };
+        for_parts(x, places, placing, out, put_part);
     };
     if (how == REPLACE) return for_bits(x.dtype, [&](auto type) { parts(type, How<REPLACE>()); });
     for_any(x.dtype, [&](auto type) { for_combining(how, [&](auto chosen) { parts(type, chosen); }); });
