@@ -190,12 +190,12 @@ def layer_norm(
     if not shape or list(input.shape)[-len(shape) :] != shape:
         raise ShapeError(f"layer_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
     _check_sizes("layer_norm", shape, weight=weight, bias=bias)
-    if input.numel == 0:
+    count = input.numel
+    if count == 0:
         return _affine(input, weight, bias, shape)
-    rows = input.numel // math.prod(shape)
-    if weight is None:  # the kernel takes a bias only with a weight
-        return _affine(kernels.normalize(input, None, None, 1, rows, kernels.BY_PLACE, eps)[0], None, bias, shape)
-    return kernels.normalize(input, weight, bias, 1, rows, kernels.BY_PLACE, eps)[0]
+    in_kernel = None if weight is None else bias  # which takes a bias only with a weight
+    result = kernels.normalize(input, weight, in_kernel, 1, count // math.prod(shape), kernels.BY_PLACE, eps)[0]
+    return result if in_kernel is bias else _affine(result, None, bias, shape)
 
 
 def group_norm(
