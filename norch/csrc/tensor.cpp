@@ -128,7 +128,12 @@ void free_tensor(Tensor* tensor) { drop(tensor); }
 // ---- Copies ------------------------------------------------------------------------------------------------------
 
 void assign(const Tensor& source, Tensor& target) {
-    if (target.size) kernels::assign.launch(target.device, source, target);
+    if (target.size == 0) return;
+    const Tensor* const both[] = {&target, &source};
+    const StorageOrder order(both);
+    if (order.by_rows) return kernels::assign.launch(target.device, source, target);
+    Tensor ordered = order.view(target);
+    kernels::assign.launch(target.device, order.view(source), ordered);
 }
 
 void fill(Tensor& target, double value) {
