@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 
 // ---- Axes --------------------------------------------------------------------------------------------------------
@@ -329,10 +330,11 @@ Tensor* glu_backward(Tensor* gradient, Tensor* x, int64_t axis) {
 
 // ---- Losses of pairs ---------------------------------------------------------------------------------------------
 
-// x itself if it is contiguous, else a copy that the caller keeps.
-static const Tensor& as_contiguous(const Tensor& x, Owned& kept) {
-    if (is_contiguous(x)) return x;
-    kept = cast(x, x.dtype);
+// x with its dimensions in the order of both operands, contiguous: itself, or a copy that the caller keeps.
+static Tensor in_order(const StorageOrder& order, const Tensor& x, Owned& kept) {
+    const Tensor ordered = order.view(x);
+    if (is_contiguous(ordered)) return ordered;
+    kept = cast(ordered, x.dtype);
     return *kept;
 }
 
@@ -353,8 +355,10 @@ static Tensor* loss_of(const Kernel& kernel, const Tensor& predictions, const Te
                        int32_t reduction) {
     return build([&] {
         const double scale = scale_of(predictions, targets, reduction, kernel.name);
+        const Tensor* const both[] = {&predictions, &targets};
+        const StorageOrder order(both);
         Owned kept_x, kept_y;
-        const Tensor &x = as_contiguous(predictions, kept_x), &y = as_contiguous(targets, kept_y);
+        const Tensor x = in_order(order, predictions, kept_x), y = in_order(order, targets, kept_y);
         Owned out = new_tensor(nullptr, 0, x.dtype, x.device);
         kernel.launch(x.device, x, y, *out, parameter, scale);
         return out;
@@ -369,10 +373,14 @@ static Tensor* loss_backward(const Kernel& kernel, const Tensor& gradient, const
         check_pair(gradient, predictions, kernel.name);
         if (gradient.size != 1)
             fail(SHAPE_ERROR, "{}: gradient has shape {}, expected []", kernel.name, shape_text(gradient));
+        const Tensor* const both[] = {&predictions, &targets};
+        const StorageOrder order(both);
         Owned kept_x, kept_y;
-        const Tensor &x = as_contiguous(predictions, kept_x), &y = as_contiguous(targets, kept_y);
-        Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-        if (out->size) kernel.launch(x.device, gradient, x, y, *out, parameter, scale);
+        const Tensor x = in_order(order, predictions, kept_x), y = in_order(order, targets, kept_y);
+        Owned out = new_tensor(predictions.shape, x.ndim, x.dtype, x.device);
+        order.lay_out(*out);
+        Tensor slopes = order.view(*out);
+        if (out->size) kernel.launch(x.device, gradient, x, y, slopes, parameter, scale);
         return out;
     });
 }
