@@ -89,7 +89,7 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     if (out.size == 0) return;
     const int64_t n = x.shape[axis], stride = x.strides[axis];
     Layout<2> kept = reduced_dims(x, out).kept;
-    const bool across = n > 1 && (stride != 1 || n <= FEW) && bring_columns_last(kept, n <= FEW ? FEW + 1 : 3);
+    const bool across = (stride != 1 || n <= FEW) && bring_columns_last(kept, n <= FEW ? FEW + 1 : 3);
     const int last = kept.ndim - 1;
     const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, INDEX_COLUMNS);
     const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
