@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 
 // A vector as a matrix: [k] becomes [1, k] on the left and [k, 1] on the right.
@@ -33,6 +34,10 @@ static void check_matmul(const Tensor& x, const Tensor& y) {
 Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
     return build([&] {
         check_matmul(*tensor1, *tensor2);
+        if (tensor1->dtype == UINT8) {  // the last bytes of a product of larger integers
+            const Owned x = converted(*tensor1, INT32), y = converted(*tensor2, INT32);
+            return converted(*taken(matmul_tensor(x.tensor, y.tensor)), UINT8);
+        }
         Tensor a = as_matrix(*tensor1, true), b = as_matrix(*tensor2, false);
         int ndim = a.ndim > b.ndim ? a.ndim : b.ndim, batch = ndim - 2;
         int64_t shape[MAX_DIMS], a_shape[MAX_DIMS], b_shape[MAX_DIMS];
@@ -49,6 +54,11 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
         shape[batch + 1] = b_shape[batch + 1] = b.shape[b.ndim - 1];
         Owned result = new_tensor(shape, ndim, a.dtype, a.device);
         if (batch) a = expanded(a, a_shape, ndim, "matmul"), b = expanded(b, b_shape, ndim, "matmul");
+        Owned copies[2];
+        if (result->size > 1 && shape[batch] * shape[batch + 1] == 1) {  // dot products, of elements side by side
+            if (a.strides[batch + 1] != 1) copies[0] = cast(a, a.dtype), a = *copies[0];
+            if (b.strides[batch] != 1) copies[1] = cast(b, b.dtype), b = *copies[1];
+        }
         if (result->size) kernels::matmul.launch(a.device, a, b, *result);
         unsigned dropped = (tensor1->ndim == 1 ? 1u << batch : 0) | (tensor2->ndim == 1 ? 1u << (batch + 1) : 0);
         if (dropped) drop_axes(*result, dropped);
