@@ -37,29 +37,30 @@ void sign_loop(const Run& run) {
 
 #ifdef __AVX2__
 
-// An operand of a loop: (elements & mask) | number, so that one loop serves elements and a number that repeats.
+enum { STEP = 2 * FLOATS };  // elements of a step, in two vectors
+
+// An operand of a loop: elements, or a number that repeats.
 template <class Narrow>
 struct NarrowOperand {
     const Narrow* data;
-    int64_t steps;  // -1, or 0 for a number
-    FloatBits mask, number;
+    bool is_number;
+    FloatsTwice number;
 
-    // A number is narrow or, as run.options tells, wide; then data is any block.
-    NarrowOperand(const Run& run, int k, const Narrow* block)
-        : data(reinterpret_cast<const Narrow*>(run.data[k])), steps(-1), mask(), number() {
+    // A number is narrow or, as run.options tells, wide.
+    NarrowOperand(const Run& run, int k) : data(reinterpret_cast<const Narrow*>(run.data[k])), number() {
         const bool is_wide = static_cast<const bool*>(run.options)[k];
-        if (run.repeats[k] || is_wide) {
-            const float value = is_wide ? *reinterpret_cast<const float*>(data) : convert<float>(*data);
-            number += formula::bits_as<uint32_t>(value);
-            data = block;
-            steps = 0;
-        }
-        mask += uint32_t(steps);
+        is_number = run.repeats[k] || is_wide;
+        if (!is_number) return;
+        const float value = is_wide ? *reinterpret_cast<const float*>(data) : convert<float>(*data);
+        const FloatBits bits = FloatBits{} + formula::bits_as<uint32_t>(value);  // a sum of floats would lose -0
+        number = {Floats(bits), Floats(bits)};
     }
-    Floats at(int64_t i) const { return Floats((FloatBits(widened(data + (i & steps))) & mask) | number); }
-    // The last elements, which fill no vector, go into a block.
+    FloatsTwice at(int64_t i) const { return is_number ? number : both_widened(data + i); }
+    // The last elements, which fill no step, go into a block.
     void move_to(Narrow* block, int64_t start, int64_t count) {
-        if (steps) memcpy(block, data + start, size_t(count) * sizeof(Narrow));
+        if (is_number) return;
+        memset(block, 0, STEP * sizeof(Narrow));
+        memcpy(block, data + start, size_t(count) * sizeof(Narrow));
         data = block;
     }
 };
@@ -68,19 +69,19 @@ struct NarrowOperand {
 template <class Row, class Narrow, int NUMBERS, size_t... K>
 void run_in_vectors(const Run& run, std::index_sequence<K...>) {
     enum { OUT = sizeof...(K) };
-    Narrow blocks[OUT + 1][FLOATS] = {};
-    NarrowOperand<Narrow> operands[] = {{run, K, blocks[K]}...};
+    Narrow blocks[OUT + 1][STEP];
+    NarrowOperand<Narrow> operands[] = {{run, K}...};
     Narrow *const out = reinterpret_cast<Narrow*>(run.data[OUT]), *to = out;
-    const int64_t rest = run.n % FLOATS, whole = run.n - rest;
-    for (int64_t n = whole;; n = FLOATS) {
-        for (int64_t start = 0; start < n; start += FLOATS) {
-            const Floats loaded[] = {(K < NUMBERS ? operands[K].at(start) : Floats(operands[K].number))...};
-            float x[OUT][FLOATS], results[FLOATS];
+    const int64_t rest = run.n % STEP, whole = run.n - rest;
+    for (int64_t n = whole;; n = STEP) {
+        for (int64_t start = 0; start < n; start += STEP) {
+            const FloatsTwice loaded[] = {(K < NUMBERS ? operands[K].at(start) : operands[K].number)...};
+            float x[OUT][STEP], results[STEP];
             memcpy(x, loaded, sizeof x);
-            INDEPENDENT for (int i = 0; i < FLOATS; i++) results[i] = Row::formula_of(x[K][i]...);
-            Floats vector;
-            memcpy(&vector, results, sizeof vector);
-            round_to(to + start, vector);
+            INDEPENDENT for (int i = 0; i < STEP; i++) results[i] = Row::formula_of(x[K][i]...);
+            FloatsTwice vectors;
+            memcpy(&vectors, results, sizeof vectors);
+            round_both_to(to + start, vectors);
         }
         if (to != out || rest == 0) break;
         (operands[K].move_to(blocks[K], whole, rest), ...);
