@@ -379,6 +379,14 @@ void assign_tensor_cpu(const Tensor& x, Tensor& out) {
         });
     if (wide_of(x.dtype) == out.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(x.dtype).widen);
     if (wide_of(out.dtype) == x.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(out.dtype).narrow);
+    if (is_narrow_real(x.dtype) && !is_narrow(out.dtype))
+        return for_narrow(x.dtype, [&](auto from, auto) {
+            using From = typename decltype(from)::type;
+            if constexpr (is_half<From>)
+                for_converted(out.dtype, [&](auto to) {
+                    walk_as_stored<2>({&x, &out}, 1, assign_loop<From, typename decltype(to)::type>);
+                });
+        });
     const auto converted_as = [](int32_t dtype) { return is_narrow_real(dtype) ? int32_t(FLOAT32) : dtype; };
     for_converted(as_bytes(converted_as(x.dtype)), [&](auto from) {
         for_converted(converted_as(out.dtype), [&](auto to) {

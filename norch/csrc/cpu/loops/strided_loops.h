@@ -348,13 +348,14 @@ void assign_loop(const Run& run) {
     To* to = reinterpret_cast<To*>(run.data[1]);
     if constexpr (std::is_same<From, To>::value)
         if (!run.repeats[0]) return copy_row(from, to, run.n);
-    if constexpr (is_half<From> && std::is_same<To, float>::value)
+    if constexpr (is_half<From> && !is_half<To>)
         if (!run.repeats[0]) return widen_line(from, to, run.n);
     if constexpr (is_half<To> && std::is_same<From, float>::value)
         if (!run.repeats[0]) return round_line(from, to, run.n);
+    using Read = std::conditional_t<is_half<From>, float, From>;
     with_operand<From>(run, 0, [&](auto x) {
         const int64_t n = run.n;
-        INDEPENDENT for (int64_t i = 0; i < n; i++) to[i] = convert<To>(From(x[i]));
+        INDEPENDENT for (int64_t i = 0; i < n; i++) to[i] = convert<To>(convert<Read>(From(x[i])));
     });
 }
 
