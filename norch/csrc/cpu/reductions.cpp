@@ -41,6 +41,20 @@ double reduce_chunk<Prod<float>>(const float* x, int64_t n) {
     for (; i < n; i++) total *= double(x[i]);
     return total;
 }
+
+// The floats of n halves for reduce_chunk<Sum<float>>, of which those that fill its lanes are added up on the way.
+// Returns how many there are.
+template <class T>
+int64_t widen_and_add(const T* x, float* buffer, int64_t n) {
+    enum { LANES = 2 * LANE_BYTES / sizeof(float), VECTORS = LANES / FLOATS };
+    if (n < LANES) return widen_line(x, buffer, n), n;
+    Floats sum[VECTORS] = {};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) UNROLL for (int v = 0; v < VECTORS; v++) sum[v] += widened(x + i + v * FLOATS);
+    memcpy(buffer, sum, sizeof sum);
+    widen_line(x + i, buffer + LANES, n - i);
+    return LANES + n - i;
+}
 #endif
 
 template <class Op, class T>
@@ -55,6 +69,13 @@ typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
     typename Op::Total total = Op::empty();
     for (int64_t i = 0; i < n; i += LENGTH) {
         const int64_t length = smaller(n - i, LENGTH);
+#ifdef __AVX2__
+        if constexpr (is_half<T> && std::is_same_v<Op, Sum<float>>)
+            if (stride == 1) {
+                total += reduce_chunk<Op>(buffer, widen_and_add(x + i, buffer, length));
+                continue;
+            }
+#endif
         total = Op::combine(total, reduce_chunk<Op>(side_by_side(buffer, x + i * stride, length, stride), length));
     }
     return total;
