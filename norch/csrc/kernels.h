@@ -220,7 +220,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
 // for each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
 //
 // Kernels need no narrow dtypes (tensor.h): the dispatch widens them. On a CPU the elementwise ones do so themselves,
-// block by block, and reductions take them as they are. Those of MOVING_KERNELS take any dtype on every device.
+// block by block, those of ROW_KERNELS some rows after the other, and reductions take them as they are. Those of
+// MOVING_KERNELS take any dtype on every device.
 #define ELEMENTWISE_KERNELS                                                                         \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     ACTIVATION_OPS(UNARY_KERNEL)                                                                    \
@@ -242,6 +243,13 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* the sums of the squares, as a reduction */                                                   \
     KERNEL(sum_squares, (const Tensor& x, Tensor& out))
 
+#define ROW_KERNELS                                                                                 \
+    ROW_OPS(ROW_KERNEL)                                                                             \
+    /* out = (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias may be null. All contiguous, of one \
+       floating dtype, and not empty */                                                             \
+    KERNEL(normalize, (const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean, \
+                       Tensor& variance, const Normalizing& sizes))
+
 #define OTHER_VECTOR_KERNELS                                                                        \
     /* out = for each element of x the sum of its places' gradients, float32 or float64 */          \
     KERNEL(pad_backward, (const Tensor& gradient, Tensor& out, const Padding& padding))             \
@@ -259,7 +267,6 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* the rows of x [..., m, columns] from number `row` on = triangle^-1 times them, for triangles [..., n, n] of the \
        same leading sizes, float32 or float64; both contiguous (on the CPU x may be columns of a matrix), not empty */ \
     KERNEL(substitute, (const Tensor& triangles, Tensor& x, int64_t row, bool upper))               \
-    ROW_OPS(ROW_KERNEL)                                                                             \
     /* fill a contiguous out that is not empty with the random numbers of ops/philox.h */               \
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
@@ -319,10 +326,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(conv, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window)) \
     KERNEL(conv_input, (const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window)) \
     KERNEL(conv_weight, (const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window)) \
-    /* out = (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias may be null. Backward: the gradients of \
-       x, weight and bias that are not null. All contiguous, float32 or float64, and not empty */      \
-    KERNEL(normalize, (const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean, \
-                       Tensor& variance, const Normalizing& sizes))                                 \
+    /* the gradients of x, weight and bias that are not null; as normalize */                       \
     KERNEL(normalize_backward, (const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean, \
                                 const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias, \
                                 const Normalizing& sizes))                                          \
@@ -360,7 +364,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(embedding_bag, (const Tensor& table, const Tensor& index, const Tensor* starts, const Tensor* weights, Tensor& out, \
                   Tensor* chosen, const Bagging& how))
 
-#define VECTOR_KERNELS ELEMENTWISE_KERNELS ASSIGN_KERNEL MOVING_KERNELS REDUCTION_KERNELS OTHER_VECTOR_KERNELS
+#define VECTOR_KERNELS \
+    ELEMENTWISE_KERNELS ASSIGN_KERNEL MOVING_KERNELS REDUCTION_KERNELS ROW_KERNELS OTHER_VECTOR_KERNELS
 
 #define PLAIN_KERNELS \
     /* fails if truth, a single bool, is false */                                                   \

@@ -11,6 +11,7 @@
 #include "cpu/backend.h"
 #include "host/parallel.h"
 #include "cpu/loops/row_sum.h"
+#include "cpu/loops/wide_rows.h"
 
 inline namespace NORCH_ISA {
 namespace {
@@ -189,6 +190,8 @@ void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, double smoothi
 
 // out = exp(x - max) / sum(exp(x - max)) along each row or column
 void softmax_tensor_cpu(const Tensor& x, Tensor& out) {
+    if (is_narrow(x.dtype))
+        return in_wide_parts({&x, &out}, 1, [](Tensor* part) { softmax_tensor_cpu(part[0], part[1]); });
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<T>(x);
@@ -210,6 +213,9 @@ void softmax_tensor_cpu(const Tensor& x, Tensor& out) {
 
 // out = (gradient - sum(gradient * y)) * y, with y the softmax
 void softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor& out) {
+    if (is_narrow(y.dtype))
+        return in_wide_parts({&gradient, &y, &out}, 1,
+                             [](Tensor* part) { softmax_backward_tensor_cpu(part[0], part[1], part[2]); });
     const int64_t n = y.shape[1];
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
@@ -231,6 +237,8 @@ void softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor
 
 // out = x - max - log(sum(exp(x - max))) along each row
 void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
+    if (is_narrow(x.dtype))
+        return in_wide_parts({&x, &out}, 1, [](Tensor* part) { log_softmax_tensor_cpu(part[0], part[1]); });
     const int64_t n = x.shape[1];
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
@@ -259,6 +267,9 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
 
 // out = gradient - exp(y) * sum(gradient), with y the log softmax
 void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor& out) {
+    if (is_narrow(y.dtype))
+        return in_wide_parts({&gradient, &y, &out}, 1,
+                             [](Tensor* part) { log_softmax_backward_tensor_cpu(part[0], part[1], part[2]); });
     const int64_t n = y.shape[1];
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;

@@ -10,6 +10,7 @@
 #include "cpu/backend.h"
 #include "host/parallel.h"
 #include "cpu/loops/row_sum.h"
+#include "cpu/loops/wide_rows.h"
 
 inline namespace NORCH_ISA {
 namespace {
@@ -173,11 +174,31 @@ void columns_backward(const T* gradient, const T* x, const T* weight, const T* m
     });
 }
 
+// Floats of 16 bits. Groups that lie apart, or have a weight of their own, are one part.
+void normalize_widened(const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean,
+                       Tensor& variance, Normalizing sizes) {
+    const Owned w = weight ? widened(*weight) : Owned(), b = bias ? widened(*bias) : Owned();
+    const bool by_group = sizes.outer == 1 && (sizes.affine == Normalizing::BY_PLACE || !(weight || bias));
+    const int64_t parts = by_group ? sizes.groups : 1;
+    Tensor rows[] = {x, out, mean, variance};
+    for (Tensor& each : rows) {
+        each.ndim = 2;
+        each.shape[0] = parts, each.shape[1] = each.strides[0] = each.size / parts;
+        each.strides[1] = 1;
+    }
+    in_wide_parts({&rows[0], &rows[1], &rows[2], &rows[3]}, 3, [&](Tensor* part) {
+        Normalizing some = sizes;
+        if (by_group) some.groups = part[0].shape[0];
+        normalize_tensor_cpu(part[0], w.tensor, b.tensor, part[1], part[2], part[3], some);
+    });
+}
+
 }  // namespace
 
 // out = (x - mean) / sqrt(variance + eps) * weight + bias
 void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean,
                           Tensor& variance, const Normalizing& sizes) {
+    if (is_narrow(x.dtype)) return normalize_widened(x, weight, bias, out, mean, variance, sizes);
     const int64_t n = sizes.outer * sizes.inner;
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;

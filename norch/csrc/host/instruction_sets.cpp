@@ -105,6 +105,7 @@ MOVING_KERNELS
 #undef KERNEL
 #define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {ALL_NARROW, NO_NARROW}, false);
 REDUCTION_KERNELS
+ROW_KERNELS
 #undef KERNEL
 #define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {NO_NARROW, NO_NARROW}, false);
 OTHER_VECTOR_KERNELS
