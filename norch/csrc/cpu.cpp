@@ -148,7 +148,7 @@ void unary(const Tensor& x, Tensor& out) {
         if constexpr (RULE == TEST)
             if (out.dtype != BOOL) return walk_briefly<Row, RULE, T>({&x, &out}, unary_loop<Row, T, T>);
         if constexpr (RULE == REAL && IsLong<Row>::value)
-            walk<2>({&x, &out}, 1, unary_block_loop<Row, T>);
+            walk<2>({&x, &out}, 1, unary_block_loop<Row, T>, nullptr, is_narrow, Blocks<T>::SIZE);
         else
             walk_briefly<Row, RULE, T>({&x, &out}, unary_loop<Row, T>);
     });
@@ -164,7 +164,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
             if (out.dtype != BOOL) return walk_briefly<Row, RULE, T>({&x, &y, &out}, binary_loop<Row, T, T>);
         if constexpr ((RULE == REAL && IsLong<Row>::value) || OrdinaryPairs<Row, T>::exist ||
                       IsLongPower<Row, T>::value)
-            walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
+            walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>, nullptr, is_narrow, Blocks<T>::SIZE);
         else
             walk_briefly<Row, RULE, T>({&x, &y, &out}, binary_loop<Row, T>);
     });

@@ -19,7 +19,7 @@ inline namespace NORCH_ISA {
 enum {
     MAX_OPERANDS = 5,
     PIECE = 16384,       // elements of a row that a thread takes at once
-    SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
+    SHORT_ROW = 32,      // rows shorter than this are gathered into tiles
     TILE_BYTES = 16384,  // of each operand
     TILE_COLUMNS = 64,   // of a tile of a transposed operand: 64 x 64 floats
     FAR = 1 << 20,       // bytes of an operand that comes from beyond the second cache
@@ -77,6 +77,7 @@ struct Walk {
     int written;        // how many operands the loop writes
     bool transposed;    // an operand has its stride 1 in the last dimension but one
     bool streams;       // the last operand, which alone is written, goes past the cache
+    bool gathers;       // rows are too short for the loop to run on each of them
     Loop loop;
     Run run;
 };
@@ -205,7 +206,7 @@ void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64
     const Layout<N>& layout = walk.layout;
     Run run = walk.run;
     const int last = layout.ndim - 1;
-    const bool by_row = columns >= SHORT_ROW;  // else the tile is one run
+    const bool by_row = columns >= SHORT_ROW && !walk.gathers;  // else the tile is one run
     const bool streams = walk.streams && by_row && layout.strides[N - 1][last] == 1;
     alignas(64) char buffer[N][TILE_BYTES * FAR_TILE];
     bool staged[N];
@@ -291,10 +292,10 @@ bool is_one_run(const Tensor* const (&operands)[N], int written, Run& run) {
 }
 
 // Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them, and reads
-// them before if it `updates`.
+// them before if it `updates`. It computes `block` elements at once, so that part of one takes as long.
 template <int N>
 void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr,
-                    bool updates = false) {
+                    bool updates = false, int64_t block = 1) {
     Run whole;
     whole.options = options;
     if (operands[N - 1]->size <= PIECE && is_one_run(operands, written, whole)) return loop(whole);
@@ -336,7 +337,9 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
         }
     }
     if (const int64_t together = plain ? rows_of_band(walk) : 0) return walk_bands(walk, together);
-    if (plain && (last == 0 || layout.shape[last] >= SHORT_ROW)) return walk_rows(walk);
+    const int64_t row = layout.shape[last];
+    walk.gathers = plain && last > 0 && (row < SHORT_ROW || (row < 4 * block && row % block != 0));
+    if (plain && !walk.gathers) return walk_rows(walk);
     walk_tiles(walk);
 }
 
@@ -413,10 +416,10 @@ inline void widening_loop(const Run& run) {
 // updates.
 template <int N>
 void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr,
-          bool (*widens)(int32_t dtype) = is_narrow) {
+          bool (*widens)(int32_t dtype) = is_narrow, int64_t block = 1) {
     bool any = false;
     for (const Tensor* operand : operands) any |= widens(operand->dtype);
-    if (!any) return walk_as_stored<N>(operands, written, loop, options, options != nullptr);
+    if (!any) return walk_as_stored<N>(operands, written, loop, options, options != nullptr, block);
     Widening widening = {{}, {}, N, written, loop, options};
     for (int k = 0; k < N; k++) {
         if (widens(operands[k]->dtype)) widening.conversions[k] = conversions_of(operands[k]->dtype);
