@@ -42,7 +42,8 @@ enum {
     COUNTED = 1024,  // keys, of which it is counted how often each occurs
     DIGITS = 256,    // values of a byte
     BY_DIGITS = 64,  // elements for each byte of a key, from which on to count its values pays
-    FEW = 16         // elements that are kept in order by insertion
+    FEW = 16,        // elements that are kept in order by insertion
+    PAIRED = 6       // elements of which so few are compared sooner one by one than in vectors
 };
 
 // Elements of which the first `count` are wanted, in order. The functions below call write(rank, index, key) for each of
@@ -100,6 +101,23 @@ void rank(const KeyLine<T>& line, Key<T> middle, F write) {
         for (int k = 0; k < LANES; k++) order[rank[k]] = int8_t(start + k);
     }
     for (int64_t i = 0; i < line.count; i++) write(i, order[i], Key<T>(keys[order[i]] + middle));
+}
+
+// Still fewer: each pair tells which of the two comes later.
+template <class T, class F>
+void rank_pairs(const KeyLine<T>& line, F write) {
+    Key<T> keys[PAIRED];
+    int rank[PAIRED] = {}, order[PAIRED];
+    for (int i = 0; i < line.n; i++) {
+        keys[i] = line.key(i);
+        for (int j = 0; j < i; j++) {
+            const bool stays = keys[j] <= keys[i];
+            rank[i] += stays;
+            rank[j] += !stays;
+        }
+    }
+    for (int i = 0; i < line.n; i++) order[rank[i]] = i;
+    for (int i = 0; i < line.count; i++) write(i, order[i], keys[order[i]]);
 }
 
 // Keys from a small range: how many there are of each tells where they go.
@@ -230,6 +248,7 @@ int64_t room_for(int64_t n) {
 
 template <class T, class F>
 void order(const KeyLine<T>& line, void* room, F write) {
+    if (line.n <= PAIRED) return rank_pairs(line, write);
     if (line.n > RANKED && write_if_ordered(line, write)) return;
     bool is_packed = fits_packed<T>(line.n);
     if (line.n > FEW && line.count < line.n) {
