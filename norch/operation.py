@@ -86,6 +86,11 @@ def at_once(*calls: partial[Any]) -> None:
         raise_error()
 
 
+def set_at_once(x: Any, **attributes: Any) -> None:
+    """Set attributes of a tensor: neither an interrupt nor another thread finds a part of it."""
+    at_once(*(partial(object.__setattr__, x, name, value) for name, value in attributes.items()))
+
+
 def assigning(targets: Sequence[Any], values: Sequence[Any]) -> partial[int]:
     """A call that writes tensors into others like them, for `at_once`: all of them or, if one cannot be, none."""
     return partial(lib.assign_all, len(targets), *([x._ptr for x in xs] for xs in (targets, values)))

@@ -236,7 +236,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "enter_guard": (OBJECT, [OBJECT]),
     "leave_guard": (STATUS, [OBJECT] * 4),
     "drop_guard": (None, [OBJECT]),
-    "know_tensors": (None, [OBJECT] * 3),
+    "know_tensors": (None, [OBJECT] * 3 + [c_int64]),
     "know_parameters": (None, [OBJECT]),
     "know_walk": (None, [OBJECT]),
     "walk_plain": (OBJECT, [OBJECT] * 6 + [c_int32] * 2),

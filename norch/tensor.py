@@ -112,7 +112,8 @@ class Tensor(
 
     __module__ = "norch"  # its public place, which `print(type(x))` shows
 
-    # Every tensor has `_ptr` and `_edge` (operation.wrap); the others are set when they are needed.
+    # Every tensor has `_edge` and `_ptr` (operation.wrap), which C reads too; the others are set when they are needed.
+    __slots__ = ("_edge", "_ptr")
     _ptr: _C.Handle  # the C tensor, which lives as long as this
     _base: Tensor | None = None  # of a view: the tensor it is a view of
     _shape: Size | None = None
@@ -477,7 +478,7 @@ class Tensor(
 
 operation.Tensor = Tensor
 if _C.CPYTHON:
-    lib.know_tensors(Tensor, Views, _C.raise_error)
+    lib.know_tensors(Tensor, Views, _C.raise_error, GradientMethods.__basicsize__)  # the slots come after a base's
 
 for _methods in Tensor.__bases__:  # Python's own errors name a method as its users do, Tensor.unsqueeze
     for _method in vars(_methods).values():

@@ -45,6 +45,7 @@ __all__ = [
 class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, InPlaceViewMethods, ViewWriteMethods, RearrangingMethods, ReductionMethods, SelectionMethods, MaskingMethods, ScatteringMethods, SortingMethods, StatisticsMethods, ComposedMethods, NewTensorMethods, ElementaryMethods, SpecialValueMethods, LinalgMethods, ProductMethods, ConversionMethods, ValueMethods, RandomFillMethods, RandomDrawMethods, StorageMethods, InteropMethods, DLPackMethods, LegacyMethods, ActivationMethods, SubclassMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
     __module__ = 'norch'
+    __slots__ = ('_edge', '_ptr')
     _ptr: _C.Handle
     _base: Tensor | None
     _shape: Size | None

@@ -95,6 +95,7 @@ def pytest_unconfigure() -> None:
     for value in gc.get_objects():
         if issubclass(type(value), norch.Tensor):
             vars(value).clear()
+            value._edge = value._ptr = None
 
 
 SHOWN_REASONS = 8

@@ -70,7 +70,7 @@ def members(body: list[ast.stmt]) -> Iterator[str]:
             if isinstance(made, ast.Call):
                 yield from row_methods(names, made)
             else:
-                values = getattr(made, "elts", [made] * len(names))
+                values = [made] if len(names) == 1 else getattr(made, "elts", [made] * len(names))
                 yield from (f"{name} = {ast.unparse(value)}" for name, value in zip(names, values))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 from weakref import ref
 
 from .._C import CPYTHON, lib, raise_error, write_clock
-from ..operation import check, edge, mode, record, recorded, structure, wrap
+from ..operation import check, edge, mode, record, recorded, set_at_once, structure, wrap
 from .derivatives.views import (
     AsStridedBackward,
     ConstantBackward,
@@ -103,7 +103,7 @@ def become(x: Tensor, ptr: Any, backward: Callable[..., Node], *parameters: Any)
         node: Any = view(x, ptr, backward, *parameters)._edge
         node.result = ref(x)
         lib.mark_as_written(ptr)  # a graph that saved x must not use it in its new shape
-        vars(x).update(_ptr=ptr, _shape=None, _edge=node)  # at once, as no interrupt must part them
+        set_at_once(x, _ptr=ptr, _shape=None, _edge=node)
     else:
         lib.mark_as_written(ptr)
         x._shape = None  # before: what is kept of the old shape must not outlive it

@@ -343,7 +343,7 @@ API void know_objects(void* const* found);  // types, constants and errors of Py
 API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
                               int32_t gives_lock);
 API PythonObject* handle_type(int32_t kind, PythonObject* bases, int64_t header);
-API void know_tensors(PythonObject* tensor, PythonObject* view_list, PythonObject* raise_error);  // of norch's Python
+API void know_tensors(PythonObject* tensor, PythonObject* view_list, PythonObject* raise_error, int64_t slots);
 API void know_parameters(PythonObject* parameter);
 // The steps of a walk that C takes for norch/autograd/engine.py, and what it accumulates at the end: the list of
 // (node, gradient) that it leaves (api/walk.cpp)

@@ -237,8 +237,7 @@ class GradientMethods:
             raise RuntimeError(f"data: a tensor that requires gradients has a floating dtype, got {other.dtype}")
         handle = lib.data_tensor(other._ptr, self._ptr) or raise_error()
         old, views = self._ptr, self._views
-        # at once: neither an interrupt nor another thread finds a part of it
-        vars(self).update(_ptr=handle, _shape=None, _base=None, _views=None)
+        operation.set_at_once(self, _ptr=handle, _shape=None, _base=None, _views=None)
         operation.structure.version += 1
         if views is not None:  # they keep the old memory, of which another tensor is the base now
             base = wrap(old)

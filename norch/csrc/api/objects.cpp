@@ -13,7 +13,8 @@ ObjectFunctions objects;
 KnownObjects known;
 void* HANDLE;
 ptrdiff_t HEADER;
-static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
+ptrdiff_t SLOTS;
+static void *CHANGES, *ENTERED, *ATTRIBUTES, *FILE_NAME;  // names
 static void *BASE, *VIEWS, *UNTRACKED, *REFUSES_WRITES, *FORGET;
 static void* NOTHING;  // a Handle whose address is 0
 static void *TENSOR, *PARAMETER, *VIEW_LIST, *RAISE_ERROR, *NO_ARGUMENTS;
@@ -25,8 +26,6 @@ void use_python(const PythonFunctions* functions, const ObjectFunctions* of_obje
     CHANGES = of_objects->new_name("_changes");
     ENTERED = of_objects->new_name("_entered");
     ATTRIBUTES = of_objects->new_name("__dict__");
-    ADDRESS = of_objects->new_name("_ptr");
-    EDGE = of_objects->new_name("_edge");
     FILE_NAME = of_objects->new_name("co_filename");
     BASE = of_objects->new_name("_base");
     VIEWS = of_objects->new_name("_views");
@@ -173,8 +172,8 @@ Results* give_results(Tensor** tensors, int count) {
 //
 // The same as `wrap` of norch/operation.py and `wrap_view` of norch/autograd/in_place.py, without Python's frames.
 
-void know_tensors(PythonObject* tensor, PythonObject* view_list, PythonObject* raise_error) {
-    TENSOR = tensor, VIEW_LIST = view_list, RAISE_ERROR = raise_error;
+void know_tensors(PythonObject* tensor, PythonObject* view_list, PythonObject* raise_error, int64_t slots) {
+    TENSOR = tensor, VIEW_LIST = view_list, RAISE_ERROR = raise_error, SLOTS = slots;
     reinterpret_cast<void*&>(make_tensor) = objects.slot(tensor, NEW);
 }
 void know_parameters(PythonObject* parameter) { PARAMETER = parameter; }
@@ -187,10 +186,10 @@ static bool is_true(void* object, void* name) {
 static void* wrapped(void* handle) {
     if (!address_of(handle)) return objects.error() ? nullptr : objects.call(RAISE_ERROR, NO_ARGUMENTS, nullptr);
     void* tensor = make_tensor(TENSOR, NO_ARGUMENTS, nullptr);
-    if (tensor && !objects.set_attribute(tensor, ADDRESS, handle) && !objects.set_attribute(tensor, EDGE, known.none))
-        return tensor;
-    if (tensor) python.drop_reference(tensor);
-    return nullptr;
+    if (!tensor) return nullptr;
+    python.take_reference(handle);
+    slots_of(tensor) = {nothing(), handle};
+    return tensor;
 }
 
 PythonObject* wrap_handle(PythonObject* handle) { return static_cast<PythonObject*>(wrapped(handle)); }
@@ -219,8 +218,9 @@ PythonObject* wrap_handles(PythonObject* handles) {
 
 // The root of a view of `base`: a leaf is that of its views, even if it is a view itself.
 static void* root_of(void* base) {
-    const Reference root{objects.attribute(base, BASE)}, edge{objects.attribute(base, EDGE)};
-    if (!root || !edge) return nullptr;
+    const Reference root{objects.attribute(base, BASE)};
+    if (!root) return nullptr;
+    void* const edge = slots_of(base).edge;
     const bool is_root = root == known.none || (edge != known.none && is_true(edge, REFUSES_WRITES));
     void* found = is_root ? base : root.object;
     python.take_reference(found);
@@ -424,20 +424,15 @@ void* argument_at(PythonObject* arguments, size_t i) { return objects.tuple_item
 Tensor* tensor_in(void* object) {
     const void* const type = kind_of(object);
     if (type != TENSOR && type != PARAMETER) return nullptr;
-    const Reference address{objects.attribute(object, ADDRESS)};
-    if (address) return static_cast<Tensor*>(address_of(address));
-    objects.clear_error();  // its __init__ has not run
-    return nullptr;
+    void* const handle = slots_of(object).handle;  // null if its __init__ has not run
+    return handle ? static_cast<Tensor*>(address_of(handle)) : nullptr;
 }
 
 Tensor* tensor_of_object(void* object, TensorKind* kind) {
     Tensor* const tensor = tensor_in(object);
-    const Reference edge{tensor ? objects.attribute(object, EDGE) : nullptr};
-    if (!edge) {
-        objects.clear_error();
-        return nullptr;
-    }
-    *kind = {kind_of(object), edge.object != known.none};
+    void* const edge = tensor ? slots_of(object).edge : nullptr;
+    if (!edge) return nullptr;
+    *kind = {kind_of(object), edge != known.none};
     return tensor;
 }
 

@@ -118,6 +118,15 @@ extern ptrdiff_t HEADER;  // the bytes of an object before what its type adds
 inline void*& held_by(void* handle) { return *reinterpret_cast<void**>(static_cast<char*>(handle) + HEADER); }
 bool is_handle_type(const void* type);
 
+extern ptrdiff_t SLOTS;  // the bytes of a tensor before the slots of its class
+
+struct TensorSlots {  // __slots__ of norch/tensor.py, which are in the order of their names; null until they are set
+    void *edge, *handle;
+};
+inline TensorSlots& slots_of(void* tensor) {
+    return *reinterpret_cast<TensorSlots*>(static_cast<char*>(tensor) + SLOTS);
+}
+
 inline void* address_of(void* object) {  // of a Handle, or an integer
     return is_handle_type(kind_of(object)) ? held_by(object) : objects.address_in(object);
 }

@@ -14,8 +14,8 @@ struct Name {
     const char* text;
     void* string = nullptr;  // of Python, from its first use on
 };
-Name ACQUIRE{"acquire"}, AGE{"age"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGE{"_edge"};
-Name EDGES{"edges"}, FUSED{"fused"}, GRAD{"grad"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, KEY{"key"}, PLAIN{"plain"};
+Name ACQUIRE{"acquire"}, AGE{"age"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGES{"edges"}, FUSED{"fused"},
+    GRAD{"grad"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, KEY{"key"}, PLAIN{"plain"};
 Name RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"};
 void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH, *COUNT_REFERENCES, *NODE_RELEASE;  // functions of Python
 void *ACCUMULATE_GRAD, *OUTPUT_BACKWARD, *OUTPUT_GRADIENTS;                          // classes
@@ -229,8 +229,8 @@ PythonObject* known_bool(bool value) {
 int accumulated(void* node, void* gradient, void* given) {
     const Reference tensor{call_method(RESULT, {node})};
     if (!tensor) return -1;
-    if (tensor == known.none || !is(tensor, EDGE, node)) return objects.error() ? -1 : 1;
     Tensor *x = tensor_in(gradient), *y = tensor_in(tensor);
+    if (tensor == known.none || (y && slots_of(tensor).edge != node)) return 1;
     if (!x || !y || fits_as_gradient(x, y) != 1 || !is(node, GRAD, known.none)) return 0;
     const Reference id{objects.new_integer(gradient)};
     const ptrdiff_t before = objects.set_size(given);
