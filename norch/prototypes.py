@@ -240,7 +240,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "know_parameters": (None, [OBJECT]),
     "know_walk": (None, [OBJECT]),
     "walk_plain": (OBJECT, [OBJECT] * 6 + [c_int32] * 2),
-    "accumulate_plain": (OBJECT, [OBJECT] * 3),
+    "accumulate_plain": (OBJECT, [OBJECT] * 2),
     "needed_bits": (c_int32, [OBJECT] * 2),
     "wrap_handle": (OBJECT, [OBJECT]),
     "wrap_handles": (OBJECT, [OBJECT]),

@@ -259,7 +259,7 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
 
 def _accumulate(found: Arrived, given: set[int]) -> None:
     """node.grad += gradient for each whose tensor is still alive. A first gradient has memory that is its alone."""
-    others = lib.accumulate_plain(found, given, _accumulating) if CPYTHON else found.items()
+    others = lib.accumulate_plain(found, given) if CPYTHON else found.items()
     if others:  # than those that C could take as they are
         _accumulate_each(others, given)
 
@@ -319,7 +319,8 @@ def _finish(leaf: Node, gradient: Tensor, given: set[int]) -> None:
 
 if CPYTHON:
     _functions = heappush, heappop, _add_part, _one_each, sys.getrefcount, Node.release
-    lib.know_walk((*_functions, AccumulateGrad, OutputBackward, OutputGradients))
+    _locking = _accumulating.acquire, _accumulating.release
+    lib.know_walk((*_functions, *_locking, AccumulateGrad, OutputBackward, OutputGradients))
 
 # ---- What runs when backward is over ----------------------------------------------------------------------------
 

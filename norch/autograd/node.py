@@ -72,6 +72,7 @@ class Node(HookMethods):
     refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
     calls_hook: ClassVar[bool] = False  # True: backward calls a hook of a module
     keeps_nothing: ClassVar[bool] = False  # True: it reads no value at all, so that it may run again
+    simple: ClassVar[bool] = False  # True: it has no `broadcasts`, no `shown` and no release of its own
     shown: ClassVar[str] = ""  # the method that makes the result, a view of the operand whose other parts get zero
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
@@ -93,7 +94,9 @@ class Node(HookMethods):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.keeps_nothing = not cls.keeps_input and not cls.saves_output and cls.release is Node.release
+        releases = cls.release is not Node.release
+        cls.keeps_nothing = not cls.keeps_input and not cls.saves_output and not releases
+        cls.simple = not cls.broadcasts and not cls.shown and not releases
 
     def __init__(self, *input: Any) -> None:
         self.input = input

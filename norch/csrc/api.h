@@ -350,7 +350,7 @@ API void know_parameters(PythonObject* parameter);
 API void know_walk(PythonObject* objects_in_order);  // a tuple
 API PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObject* found, PythonObject* fresh,
                              PythonObject* needed, PythonObject* wanted, int32_t creates_graph, int32_t frees);
-API PythonObject* accumulate_plain(PythonObject* found, PythonObject* given, PythonObject* lock);
+API PythonObject* accumulate_plain(PythonObject* found, PythonObject* given);
 API int32_t needed_bits(PythonObject* edges, PythonObject* asked);  // `needed` of norch/autograd/node.py
 // `wrap` and `several` of norch/operation.py, `wrap_view` of norch/autograd/in_place.py
 API PythonObject* wrap_handle(PythonObject* handle);

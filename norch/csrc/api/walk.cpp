@@ -14,11 +14,12 @@ struct Name {
     const char* text;
     void* string = nullptr;  // of Python, from its first use on
 };
-Name ACQUIRE{"acquire"}, AGE{"age"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGES{"edges"}, FUSED{"fused"},
-    GRAD{"grad"}, INPUT{"input"}, IS_LEAF{"is_leaf"}, KEY{"key"}, PLAIN{"plain"};
-Name RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SUM_TO{"_sum_to"};
-void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH, *COUNT_REFERENCES, *NODE_RELEASE;  // functions of Python
-void *ACCUMULATE_GRAD, *OUTPUT_BACKWARD, *OUTPUT_GRADIENTS;                          // classes
+Name AGE{"age"}, BACKWARD{"backward"}, BROADCASTS{"broadcasts"}, EDGES{"edges"}, FUSED{"fused"}, GRAD{"grad"},
+    INPUT{"input"}, KEY{"key"}, PLAIN{"plain"};
+Name RELEASE{"release"}, RESULT{"result"}, SHOWN{"shown"}, SIMPLE{"simple"}, SUM_TO{"_sum_to"};
+void *HEAP_PUSH, *HEAP_POP, *ADD_PART, *ONE_EACH, *COUNT_REFERENCES, *NODE_RELEASE, *ACQUIRE,
+    *RELEASE_LOCK;                                           // functions
+void *ACCUMULATE_GRAD, *OUTPUT_BACKWARD, *OUTPUT_GRADIENTS;  // classes
 
 void* get(void* object, Name& name) {
     if (!name.string) name.string = objects.new_name(name.text);
@@ -53,14 +54,17 @@ void* call_method(Name& name, std::initializer_list<void*> object_and_arguments)
                : nullptr;
 }
 
-// Of a list or tuple; -1 for anything else
-ptrdiff_t count_in(void* sequence) {
-    const void* kind = kind_of(sequence);
-    return kind == known.list ? objects.length(sequence) : kind == known.tuple ? objects.size(sequence) : -1;
-}
-void* item_of(void* sequence, ptrdiff_t i) {  // borrowed
-    return kind_of(sequence) == known.list ? objects.list_item(sequence, i) : objects.tuple_item(sequence, i);
-}
+struct Sequence {  // a list or tuple
+    void* const object;
+    const void* const kind = object ? kind_of(object) : nullptr;
+
+    ptrdiff_t count() const {  // -1 of anything else
+        return kind == known.list ? objects.length(object) : kind == known.tuple ? objects.size(object) : -1;
+    }
+    void* operator[](ptrdiff_t i) const {  // borrowed
+        return kind == known.list ? objects.list_item(object, i) : objects.tuple_item(object, i);
+    }
+};
 
 Reference held(void* object) {  // what a list or dict lends, which a function of Python's may let go
     if (object) python.take_reference(object);
@@ -79,8 +83,8 @@ struct Walk {
 };
 
 // What to call with a node and its gradient; null for a node that asks for more, and after an error.
-void* rule_of(const Walk& walk, void* node, void* edges) {
-    const bool has_forgotten = count_in(edges) == 0;
+void* rule_of(const Walk& walk, void* node, const Sequence& edges) {
+    const bool has_forgotten = edges.count() == 0;
     if (has_forgotten || !is(node, PLAIN, known.yes) || objects.item(walk.fresh, node) == known.yes) return nullptr;
     void* const kind = kind_of(node);
     Reference fused{walk.creates_graph || objects.error() ? nullptr : get(kind, FUSED)};
@@ -119,14 +123,15 @@ bool passes_on(const Walk& walk, void* target) {
            is_asked_for(walk, target) == 0;
 }
 
-bool is_leaf(void* node) { return kind_of(node) == ACCUMULATE_GRAD || is(node, IS_LEAF, known.yes); }
+bool is_leaf(void* node) { return objects.is_instance(node, ACCUMULATE_GRAD) == 1; }
 
 bool arrive(Walk& walk, void* target, void* part);
 
 // What arrives at such an output goes to the node at once, without a turn of the output's own.
 bool arrive_behind(Walk& walk, void* output, void* part) {
-    const Reference edges{get(output, EDGES)}, key{edges ? get(output, KEY) : nullptr};
-    const Reference node = held(key && count_in(edges) == 1 ? item_of(edges, 0) : nullptr);
+    const Reference found{get(output, EDGES)}, key{found ? get(output, KEY) : nullptr};
+    const Sequence edges{found};
+    const Reference node = held(key && edges.count() == 1 ? edges[0] : nullptr);
     if (!node || !walk.needs(node)) return !objects.error();
     Reference gradients = held(objects.item(walk.arrived, node));
     if (!gradients) {
@@ -159,53 +164,53 @@ void* fitted(void* part, void* operand) {
     return part;
 }
 
-bool send(Walk& walk, void* node, void* edges, void* rule, void* gradient) {
-    const Reference broadcasts{get(node, BROADCASTS)};
-    const Reference operands{broadcasts == known.yes ? get(node, INPUT) : nullptr};
+bool send(Walk& walk, void* node, const Sequence& edges, void* rule, void* gradient, bool broadcasts) {
+    const Reference input{broadcasts ? get(node, INPUT) : nullptr};
     const Reference given{objects.error() ? nullptr : call(rule, {node, gradient})};
-    const ptrdiff_t count = given ? count_in(edges) : 0;
+    const ptrdiff_t count = given ? edges.count() : 0;
     if (count < 0) return objects.set_error(known.wrong_type, "the edges of a node: expected a list or tuple");
-    const Reference results{given && count_in(given) != count ? call(ONE_EACH, {node, given, edges}) : nullptr};
+    const bool is_one_each = Sequence{given}.count() == count;
+    const Reference results{!given || is_one_each ? nullptr : call(ONE_EACH, {node, given, edges.object})};
     if (!given || objects.error()) return false;
-    void* const parts = results ? results : given;
+    const Sequence parts{results ? results : given}, operands{input};
     for (ptrdiff_t i = 0; i < count; i++) {
-        if (i >= count_in(edges) || i >= count_in(parts)) break;  // lists that somebody cut short meanwhile
-        const Reference target = held(item_of(edges, i)), part = held(item_of(parts, i));
+        if (i >= edges.count() || i >= parts.count()) break;  // lists that somebody cut short meanwhile
+        const Reference target = held(edges[i]), part = held(parts[i]);
         if (part == known.none || !walk.needs(target)) continue;
-        if (operands && i >= count_in(operands)) break;  // they were let go
-        const Reference operand = held(operands ? item_of(operands, i) : nullptr);
-        const Reference whole{operands ? fitted(part, operand) : nullptr};
-        if ((operands && !whole) || !arrive(walk, target, operands ? whole : part)) return false;
+        if (input && i >= operands.count()) break;  // they were let go
+        const Reference operand = held(input ? operands[i] : nullptr), whole{input ? fitted(part, operand) : nullptr};
+        if ((input && !whole) || !arrive(walk, target, input ? whole : part)) return false;
     }
     return !objects.error();
 }
 
-bool leads_on(const Walk& walk, void* edges) {
+bool leads_on(const Walk& walk, const Sequence& edges) {
     bool found = walk.needed == known.none;
-    for (ptrdiff_t i = 0; !found && i < count_in(edges); i++) found = walk.needs(item_of(edges, i));
+    for (ptrdiff_t i = 0; !found && i < edges.count(); i++) found = walk.needs(edges[i]);
     return found;
 }
 
 // Whether all that a node keeps goes as soon as the walk, which alone holds it, lets it go: nothing has to be released.
-bool goes_by_itself(void* node) {
+bool goes_by_itself(void* node, bool is_simple) {
     const Reference count{call(COUNT_REFERENCES, {node})};
     if (!count || objects.integer_in(count) != 1) return false;
-    const Reference release{get(kind_of(node), RELEASE)};
-    return release == NODE_RELEASE;
+    const Reference release{is_simple ? nullptr : get(kind_of(node), RELEASE)};
+    return is_simple || release == NODE_RELEASE;
 }
 
-bool pass_on(Walk& walk, void* node, void* edges, void* rule) {
+bool pass_on(Walk& walk, void* node, const Sequence& edges, void* rule) {
     Reference gradient{objects.item(walk.arrived, node)};
     if (!gradient) return false;
     python.take_reference(gradient);
     const int asked_for = objects.drop_item(walk.arrived, node) == 0 ? is_asked_for(walk, node) : -1;
     if (asked_for < 0 || (asked_for && objects.set_item(walk.found, node, gradient) != 0)) return false;
     if (!leads_on(walk, edges)) return !objects.error();
-    const Reference shown{walk.creates_graph ? nullptr : get(node, SHOWN)};
+    const bool is_simple = is(node, SIMPLE, known.yes), broadcasts = !is_simple && is(node, BROADCASTS, known.yes);
+    const Reference shown{is_simple || walk.creates_graph ? nullptr : get(node, SHOWN)};
     const Reference added{
         shown && objects.truth(shown) == 1 ? call(ADD_PART, {node, gradient, walk.arrived, walk.fresh}) : nullptr};
-    if (objects.error() || (added != known.yes && !send(walk, node, edges, rule, gradient))) return false;
-    if (!walk.frees || goes_by_itself(node)) return true;
+    if (objects.error() || (added != known.yes && !send(walk, node, edges, rule, gradient, broadcasts))) return false;
+    if (!walk.frees || goes_by_itself(node, is_simple)) return true;
     const Reference released{objects.error() ? nullptr : call_method(RELEASE, {node})};
     return released;
 }
@@ -257,8 +262,8 @@ void* accumulated_all(void* found, void* given) {
 void know_walk(PythonObject* objects_in_order) {
     python.take_reference(objects_in_order);  // for good
     ptrdiff_t i = 0;
-    for (void** place : {&HEAP_PUSH, &HEAP_POP, &ADD_PART, &ONE_EACH, &COUNT_REFERENCES, &NODE_RELEASE,
-                         &ACCUMULATE_GRAD, &OUTPUT_BACKWARD, &OUTPUT_GRADIENTS})
+    for (void** place : {&HEAP_PUSH, &HEAP_POP, &ADD_PART, &ONE_EACH, &COUNT_REFERENCES, &NODE_RELEASE, &ACQUIRE,
+                         &RELEASE_LOCK, &ACCUMULATE_GRAD, &OUTPUT_BACKWARD, &OUTPUT_GRADIENTS})
         *place = objects.tuple_item(objects_in_order, i++);
 }
 
@@ -267,7 +272,9 @@ PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObj
     Walk walk = {waiting, arrived, found, fresh, needed, wanted, bool(creates_graph), bool(frees)};
     while (walk.lone || objects.length(waiting) > 0) {
         void* node = walk.lone ? walk.lone.object : objects.tuple_item(objects.list_item(waiting, 0), 1);
-        const Reference edges{get(node, EDGES)}, rule{edges ? rule_of(walk, node, edges) : nullptr};
+        const Reference found_edges{get(node, EDGES)};
+        const Sequence edges{found_edges};
+        const Reference rule{found_edges ? rule_of(walk, node, edges) : nullptr};
         if (!rule) return objects.error() || (walk.lone && !push(walk, node)) ? nullptr : known_bool(false);
         const Reference entry{walk.lone ? std::exchange(walk.lone.object, nullptr) : call(HEAP_POP, {waiting})};
         if (!entry || !pass_on(walk, node, edges, rule)) return nullptr;
@@ -276,13 +283,13 @@ PythonObject* walk_plain(PythonObject* waiting, PythonObject* arrived, PythonObj
     return are_plain < 0 ? nullptr : known_bool(are_plain);
 }
 
-PythonObject* accumulate_plain(PythonObject* found, PythonObject* given, PythonObject* lock) {
-    const Reference acquired{call_method(ACQUIRE, {lock})};
+PythonObject* accumulate_plain(PythonObject* found, PythonObject* given) {
+    const Reference acquired{call(ACQUIRE, {})};
     if (!acquired) return nullptr;
     void* others = accumulated_all(found, given);
     void *type, *value, *traceback;
     objects.fetch_error(&type, &value, &traceback);
-    const Reference released{call_method(RELEASE, {lock})};
+    const Reference released{call(RELEASE_LOCK, {})};
     objects.restore_error(type, value, traceback);
     return static_cast<PythonObject*>(others);
 }
@@ -290,7 +297,8 @@ PythonObject* accumulate_plain(PythonObject* found, PythonObject* given, PythonO
 int32_t needed_bits(PythonObject* edges, PythonObject* asked) {
     Walk walk = {};
     walk.needed = asked;
+    const Sequence all{edges};
     int32_t bits = 0;
-    for (ptrdiff_t i = 0; i < count_in(edges); i++) bits |= int32_t(walk.needs(item_of(edges, i))) << i;
+    for (ptrdiff_t i = 0; i < all.count(); i++) bits |= int32_t(walk.needs(all[i])) << i;
     return bits;
 }
