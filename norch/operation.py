@@ -183,12 +183,12 @@ class _Mode(threading.local):
     autocast_cache: dict[Any, Any] | None = None  # converted parameters (autocasting.py); None: they are not kept
     recorder: Any = None  # what records this thread's launches, for norch.compile (recording/)
     anomaly: bool | None = None  # whether backward looks for NaN (autograd/anomaly_mode.py); None: it does not look
-    asked: set[Any] | None = None  # in a walk for some inputs: the nodes that it visits (autograd/engine.py)
+    # where the walk begins, and if it goes to some inputs alone the nodes that it visits (autograd/engine.py)
+    walk: tuple[Any, set[Any] | None] = (None, None)
 
     hooks_of_saved: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None  # (autograd/saved.py)
     saver: type | None = None  # the class of the node that keeps what a hook packs
     refuses_hooks_of_saved: str | None = None  # why a block refuses them
-    starts: Any = None  # where the walk begins (autograd/engine.py)
     rehearses = False  # a backward is recorded before its gradients are known: none may accumulate (recording/call.py)
     callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
 

@@ -39,7 +39,7 @@ Tensors = Union["Tensor", GradientEdge, Sequence[Union["Tensor", GradientEdge]]]
 
 # of the walk, without and with a graph of its own; gradients have the dtypes of the forward
 _MODES: list[Any] = [
-    ((mode, {"enabled": recorded, "autocast": {}, "asked": None, "starts": None}),) for recorded in (False, True)
+    ((mode, {"enabled": recorded, "autocast": {}, "walk": (None, None)}),) for recorded in (False, True)
 ]
 _accumulating = shared_lock()
 
@@ -78,12 +78,9 @@ def _walk(
     turns: Turns | None,
 ) -> Arrived:
     oldest = min(node.age for node in wanted) if wanted else 0  # nothing behind it is asked for
-    needed = None
-    if wanted is not None:
-        needed = mode.asked = _needed(starts, wanted, oldest)
-    elif Node.gathering:
-        mode.asked = set(reached(starts))  # now: freed nodes forget their operands
-    mode.starts = starts
+    needed = None if wanted is None else _needed(starts, wanted, oldest)
+    # for hooks of several tensors all are listed now: freed nodes forget their operands
+    mode.walk = starts, set(reached(starts)) if needed is None and Node.gathering else needed
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
@@ -107,6 +104,7 @@ def _walk(
         if in_c and lib.walk_plain(waiting, arrived, found, fresh, needed, wanted, create_graph, not retain_graph):
             break
         if not waiting:
+            _find_leaves(arrived, found, fresh)
             break
         node = heappop(waiting)[1]
         gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
@@ -133,13 +131,17 @@ def _walk(
                 parts = _without_nan(node, list(parts))
             if not retain_graph:
                 node.release()
+    if given is not None:
+        _accumulate(found, given)
+    return found
+
+
+def _find_leaves(arrived: Arrived, found: Arrived, fresh: Fresh) -> None:
+    """Put the gradients of the leaves, which are all that remain, among those that were found."""
     for leaf, gradient in arrived.items():
         if fresh.get(leaf):
             _without_signs(gradient)
         found[leaf] = _through_hooks(leaf.hooks, gradient) if leaf.hooks else gradient
-    if given is not None:
-        _accumulate(found, given)
-    return found
 
 
 def _add_part(node: Node, gradient: Tensor, arrived: Arrived, fresh: Fresh) -> bool:
@@ -168,7 +170,8 @@ def _without_signs(whole: Tensor) -> None:
 
 def visited() -> set[Node]:
     """The nodes that the walk of this thread visits: for a hook."""
-    return set(reached(mode.starts)) if mode.asked is None else mode.asked
+    starts, asked = mode.walk
+    return set(reached(starts)) if asked is None else asked
 
 
 def reached(starts: Flow) -> list[Node]:

@@ -149,9 +149,9 @@ class _Gathered:
 
     def hook(self, index: int, gradient: Tensor) -> None:
         """The hook of one tensor, which calls `fn` if it is the last, or the first, to get its gradient."""
-        is_first = operation.mode.starts is not self.walk
+        is_first = operation.mode.walk is not self.walk
         if is_first:
-            self.walk, self.gradients = operation.mode.starts, [None] * len(self.nodes)
+            self.walk, self.gradients = operation.mode.walk, [None] * len(self.nodes)
             reached = visited()
             self.missing = sum(node in reached for node in self.nodes)
         self.gradients[index] = gradient

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Gradients = Sequence[Optional["Tensor"]]  # one for each operand, None if it gets none
 Edge = Optional["Node"]  # where a gradient goes; None if nowhere
-_FOR_ALL = ((mode, {"asked": None}),)
+_FOR_ALL = ((mode, {"walk": (None, None)}),)
 
 
 def _operand(index: int) -> property:
@@ -109,14 +109,14 @@ class Node(HookMethods):
 
     def needs(self, index: int) -> bool:
         """Whether the gradient of operand `index` goes anywhere, in this walk."""
-        target, asked = self.edges[index], mode.asked
+        target, (_, asked) = self.edges[index], mode.walk
         return target is not None and (asked is None or target in asked)
 
     def needed(self) -> int:
         """The same for all operands at once, as C takes it: bit i for operand i."""
         if CPYTHON:
-            return lib.needed_bits(self.edges, mode.asked)
-        bits, bit, asked = 0, 1, mode.asked
+            return lib.needed_bits(self.edges, mode.walk[1])
+        bits, bit, asked = 0, 1, mode.walk[1]
         for target in self.edges:
             if target is not None and (asked is None or target in asked):
                 bits |= bit
@@ -133,7 +133,7 @@ class Node(HookMethods):
 
     def keeps_x(self) -> bool:
         """The same for any walk: one that the operation is a part of, as of a checkpoint, may ask for less."""
-        return self.reads_x() if mode.asked is None else within(_FOR_ALL, self.reads_x, (), {})
+        return self.reads_x() if mode.walk[1] is None else within(_FOR_ALL, self.reads_x, (), {})
 
     x, y, z = _operand(0), _operand(1), _operand(2)
 
