@@ -190,7 +190,7 @@ class _Mode(threading.local):
     saver: type | None = None  # the class of the node that keeps what a hook packs
     refuses_hooks_of_saved: str | None = None  # why a block refuses them
     rehearses = False  # a backward is recorded before its gradients are known: none may accumulate (recording/call.py)
-    callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
+    callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/callbacks.py)
 
     def __init__(self) -> None:  # in each thread, which finds its own attributes faster
         self.enabled, self.autocast, self.recorder, self.anomaly = True, {}, None, None

@@ -9,10 +9,9 @@ that: an operation runs after those it depends on, so the youngest node first is
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from heapq import heappop, heappush
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from .. import _C, operation
 from .._C import CPYTHON, lib
@@ -21,6 +20,7 @@ from ..guards import within
 from ..operation import check, check_tensor, mode, own, wrap
 from ..threads import holding, shared_lock
 from ..types import contiguous_format, preserve_format, shown
+from .callbacks import running_callbacks
 from .derivatives.joining import stack
 from .hooks import Hooks
 from .node import FREED, AccumulateGrad, Edge, GradientEdge, Gradients, Node, OutputBackward, OutputGradients
@@ -325,33 +325,6 @@ if CPYTHON:
     _locking = _accumulating.acquire, _accumulating.release
     lib.know_walk((*_functions, *_locking, AccumulateGrad, OutputBackward, OutputGradients))
 
-# ---- What runs when backward is over ----------------------------------------------------------------------------
-
-
-def queue_callback(callback: Callable[[], object]) -> None:
-    """In a hook of `register_post_accumulate_grad_hook`: call this when the outermost backward that runs has ended.
-
-    It is not called if that backward raises an exception. Raises RuntimeError outside of such a backward.
-    """
-    if mode.callbacks is None:
-        raise RuntimeError("queue_callback: no backward runs in this thread that has hooks after accumulation")
-    mode.callbacks.append(callback)
-
-
-@contextmanager
-def _with_callbacks() -> Iterator[None]:
-    if mode.callbacks is not None:  # a backward within another, such as a checkpoint's
-        yield
-        return
-    mode.callbacks = []
-    try:
-        yield
-        for callback in mode.callbacks:
-            callback()
-    finally:
-        mode.callbacks = None
-
-
 # ---- The public functions ---------------------------------------------------------------------------------------
 
 
@@ -377,7 +350,7 @@ def backward(
     retain = create_graph if retain_graph is None else retain_graph
     targets = None if inputs is None else {target for target in _edges_of(inputs, "backward") if target is not None}
     if AccumulateGrad.awaited:
-        with _with_callbacks():
+        with running_callbacks():
             walk(starts, retain, create_graph, targets, given, _turns(starts))
     else:
         walk(starts, retain, create_graph, targets, given)

@@ -4,7 +4,7 @@ import pytest
 
 import norch
 from norch.autograd import Function
-from norch.autograd.engine import queue_callback
+from norch.autograd.callbacks import queue_callback
 
 
 def leaf(*values, dtype=norch.float64):

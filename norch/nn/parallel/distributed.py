@@ -8,7 +8,7 @@ from weakref import finalize, ref
 
 from ... import distributed as dist
 from ...arguments import flags
-from ...autograd.engine import queue_callback
+from ...autograd.callbacks import queue_callback
 from ...autograd.mode import is_grad_enabled, no_grad
 from ...distributed.group import of
 from ...functions.creation import empty, tensor
