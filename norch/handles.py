@@ -48,7 +48,7 @@ _TOLD_TO_C = (
     "PyFloat_FromDouble PyErr_Occurred PyErr_ExceptionMatches PyErr_Format PyObject_IsInstance PyObject_GetBuffer "
     "PyBuffer_Release PyList_SetItem PySlice_Unpack PyBytes_FromStringAndSize PyType_GenericAlloc PyType_GetSlot "
     "PyObject_SetAttr PyWeakref_NewRef PyDict_DelItem PyDict_Clear PyNumber_Add PyObject_IsTrue PySet_Contains "
-    "PySet_Add PySet_Size PyObject_Vectorcall PyObject_VectorcallMethod",
+    "PySet_Add PySet_Size PyObject_VectorcallDict PyObject_VectorcallMethod",
 )
 
 

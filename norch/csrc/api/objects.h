@@ -67,7 +67,7 @@ struct ObjectFunctions {  // in the order of norch/handles.py
     int (*add_to_set)(void* set, void* object);
     ptrdiff_t (*set_size)(void* set);
     // With arguments that the caller holds; the first one of a method is its object.
-    void* (*call_with_each)(void* function, void* const* arguments, size_t count, void* names);
+    void* (*call_with_each)(void* function, void* const* arguments, size_t count, void* named);
     void* (*call_method)(void* name, void* const* arguments, size_t count, void* names);
 };
 extern ObjectFunctions objects;
