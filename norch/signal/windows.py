@@ -166,9 +166,8 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> T
     if beta < 0:
         raise ValueError(f"kaiser: expected beta >= 0, got {beta}")
 
-
     def values() -> Tensor:
-        return computed("kaiser", None, _points(-1.0, 2.0 / _steps(M, sym), M), float(beta))  # type: ignore[no-any-return]
+        return computed("kaiser", None, _points(-1.0, 2.0 / _steps(M, sym), M), float(beta))
 
     return _window("kaiser", M, options, values)
 
@@ -233,4 +232,3 @@ def _middle(size: int, sym: bool) -> float:
 
 def _points(start: float, step: float, size: int) -> Tensor:
     return linspace(start, start + (size - 1) * step, size, dtype=float64)
-

@@ -28,6 +28,9 @@ def results():
     narrow = x.reshape(70_000, 3)
     computed += [narrow.sum(axis=0), narrow.max(axis=0), x.argmax(0), x.argmax(1), x.argmin(1), norch.randn(100_000)]
     computed += [x @ y, y @ x, x.reshape(7, 100, 300) @ y, x[:40] @ x[:40].T]
+    places = norch.arange(700) * 11 % 90  # each of them several times
+    computed += [x.index_add(0, places, x), y.contiguous().T.index_add(0, places, x), x.index_copy(0, places, x)]
+    computed += [x.index_reduce(0, places, x[:, :1].expand(700, 300), "amax")]
     return [tensor.reshape(-1).tolist() for tensor in computed]
 
 

@@ -235,3 +235,17 @@ def test_sums_with_products_in_place_follow_the_graph_and_overlaps():
     assert y.addmm_(y, y).equal(x.addmm(x, x))
     with pytest.raises(norch.ShapeError, match="addmm_"):
         norch.ones(3).addmm_(x.float(), x.float())
+
+
+def test_products_of_bytes_wrap_around():
+    x = (norch.arange(60) * 37 % 256).reshape(2, 5, 6)
+    y = (norch.arange(36) * 53 % 256).reshape(6, 6)
+    found = x.to(norch.uint8) @ y.to(norch.uint8)
+    assert found.dtype is norch.uint8 and found.tolist() == ((x @ y) % 256).tolist()
+
+
+@pytest.mark.parametrize("dtype", [norch.float32, norch.float64, norch.int32, norch.float16])
+def test_dot_products_of_scattered_vectors(dtype):
+    x = (norch.arange(70 * 9) % 5).reshape(70, 9).T.to(dtype)
+    y = (norch.arange(9 * 140) % 7).reshape(9, 140)[:, ::2].to(dtype)
+    assert norch.einsum("ij,ij->i", x, y).tolist() == (x.contiguous() * y.contiguous()).sum(1).tolist()

@@ -95,3 +95,46 @@ def test_gradients_pass_through_results_in_another_order():
     plain, weight = (t.detach().clone().requires_grad_() for t in (x, w))
     ((plain.T.contiguous() * weight).sin() * weight).reshape(-1).cumsum(0).sum().backward()
     assert x.grad.tolist() == plain.grad.tolist() and w.grad.tolist() == weight.grad.tolist()
+
+
+PERMUTED = {
+    "of two elements": lambda x: x.permute(1, 2, 3, 0).contiguous().permute(3, 0, 1, 2),
+    "channels last": lambda x: x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2),
+    "short rows": lambda x: norch.stack([x, x], 1)[:, 1],
+    "repeated": lambda x: x[:1].expand(*x.shape),
+}
+
+
+@pytest.mark.parametrize("layout", PERMUTED)
+def test_permuted_images_are_converted_filled_and_reduced_as_rows_are(layout):
+    whole = (norch.arange(2 * 3 * 20 * 18) * 7 % 23).float().reshape(2, 3, 20, 18) / 4 - 2
+    x = PERMUTED[layout](whole)
+    rows = x.contiguous()
+    for kind in (norch.bool, norch.int64, norch.float16, norch.float64):
+        assert x.to(kind).tolist() == rows.to(kind).tolist()
+    for dim in range(4):
+        for name in ("sum", "amax", "argmin", "any"):
+            assert getattr(x, name)(dim).tolist() == getattr(rows, name)(dim).tolist(), (name, dim)
+    for name in ("sigmoid", "exp", "relu"):
+        assert getattr(x, name)().tolist() == getattr(rows, name)().tolist()
+    assert x.remainder(rows.abs() + 1).tolist() == rows.remainder(rows.abs() + 1).tolist()
+    filled, expected = x.clone(), rows.clone()
+    for t in (filled, expected):
+        t[:, :, 3:9, ::2] = 5
+        t[:, 1].copy_(whole[:, 0].double())
+    assert filled.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "soft_margin_loss"])
+def test_losses_do_not_depend_on_the_layout_of_their_operands(name):
+    loss = getattr(norch.nn.functional, name)
+    x = (norch.arange(40 * 33) * 7 % 23).double().reshape(40, 33) / 8 - 1
+    y = (norch.arange(40 * 33) * 5 % 19).double().reshape(40, 33) / 8 - 1
+    expected = x.clone().requires_grad_()
+    total = loss(expected, y)
+    total.backward()
+    for given, target in ((x.T.contiguous().T, y.T.contiguous().T), (x.T.contiguous().T, y), (x, y.T.contiguous().T)):
+        leaf = given.clone().requires_grad_()
+        found = loss(leaf, target)
+        found.backward()
+        assert found.allclose(total) and leaf.grad.tolist() == expected.grad.tolist()
