@@ -231,7 +231,7 @@ void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t
         const Matrix<const T> block = a.from(0, start);
         const T* vector = step == 1 ? x + start : buffer;
         for (int64_t p = 0; p < depth && vector == buffer; p++) buffer[p] = x[(start + p) * step];
-        if (a.column == 1) {
+        if (a.column == 1 && (a.row != 1 || m == 1)) {
             for (int64_t i = 0; i < m; i++) out[i] += dot(&block(i, 0), vector, depth);
             continue;
         }
