@@ -38,7 +38,7 @@ int64_t index_in(const PackedEntry& entry) { return int64_t(uint32_t(entry.both)
 // ---- Sorting -----------------------------------------------------------------------------------------------------
 
 enum {
-    RANKED = 64,     // elements of which each is compared with all others
+    RANKED = 64,     // elements, at most, of which each is compared with all others
     COUNTED = 1024,  // keys, of which it is counted how often each occurs
     DIGITS = 256,    // values of a byte
     BY_DIGITS = 64,  // elements for each byte of a key, from which on to count its values pays
@@ -240,10 +240,15 @@ template <class T>
 bool fits_packed(int64_t n) {
     return sizeof(T) <= 4 && n <= int64_t(UINT32_MAX);
 }
+// How many elements are compared with all others: not many of 8 bytes, for which every processor has no vectors.
+template <class T>
+constexpr int64_t ranked() {
+    return sizeof(T) == 8 ? RANKED / 8 : RANKED;
+}
 // Bytes that `order` needs for lines of n elements.
 template <class T>
 int64_t room_for(int64_t n) {
-    return n <= RANKED ? 0 : 2 * n * int64_t(fits_packed<T>(n) ? sizeof(PackedEntry) : sizeof(WideEntry));
+    return n <= ranked<T>() ? 0 : 2 * n * int64_t(fits_packed<T>(n) ? sizeof(PackedEntry) : sizeof(WideEntry));
 }
 
 template <class T, class F>
@@ -270,7 +275,7 @@ void order(const KeyLine<T>& line, void* room, F write) {
     }
     if (line.n <= RANKED && is_packed && line.n > FEW)
         return rank<int32_t>(line, Key<T>(least + (int64_t(1) << 31)), write);
-    if (line.n <= RANKED) return rank<Key<T>>(line, 0, write);
+    if (line.n <= ranked<T>()) return rank<Key<T>>(line, 0, write);
     if (is_packed) return sort<PackedEntry>(line, least, room, write);
     sort<WideEntry>(line, least, room, write);
 }
