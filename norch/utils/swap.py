@@ -25,6 +25,7 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
             raise RuntimeError(f"swap_tensors: {name} is a view, or has views, which would not follow")
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__
     t1.__dict__, t2.__dict__ = t2.__dict__, t1.__dict__
+    t1._edge, t1._ptr, t2._edge, t2._ptr = t2._edge, t2._ptr, t1._edge, t1._ptr
     for x in (t1, t2):
         for node in (x._edge, x._leaf):
             if node is not None:
