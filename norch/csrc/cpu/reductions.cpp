@@ -459,7 +459,7 @@ void reduce(const Tensor& x, Tensor& out) {
     ReducedDims dims = reduced_dims(x, out);
     const int64_t repeats = take_repeats(dims.reduced), step = dims.reduced.strides[0][dims.reduced.ndim - 1];
     const int64_t few = step == 1 ? smaller(FEW, SHORT_BYTES / item_size(x.dtype)) : int64_t(FEW);
-    const bool is_short = dims.reduced.size <= few;  // then rows side by side, even along the smallest stride
+    const bool is_short = dims.reduced.size <= few;    // then rows side by side, even along the smallest stride
     const int64_t least = dims.kept.ndim > 1 ? 1 : 2;  // of a single row nothing is reduced
     const bool across = dims.reduced.size >= least && (step != 1 || is_short) &&
                         bring_columns_last(dims.kept, is_short ? FEW + 1 : step);
