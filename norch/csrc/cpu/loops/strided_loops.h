@@ -325,9 +325,10 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
     if (layout.strides[N - 1][last] != 1) walk.streams = false;
 
     // An operand with another stride there may be transposed: the dimension of its stride 1 completes the tile.
-    bool plain = true;
+    bool plain = true, repeats = false;
     walk.transposed = false;
     for (int k = 0; k < N; k++) {
+        repeats |= layout.strides[k][last] == 0 && last > 0 && layout.strides[k][last - 1] != 0;  // a number for each row
         if (layout.strides[k][last] == 0 || layout.strides[k][last] == 1) continue;
         plain = false;
         for (int d = 0; d < last && !walk.transposed; d++) {
@@ -337,8 +338,8 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
         }
     }
     if (const int64_t together = plain ? rows_of_band(walk) : 0) return walk_bands(walk, together);
-    const int64_t row = layout.shape[last];
-    walk.gathers = plain && last > 0 && (row < SHORT_ROW || (row < 4 * block && row % block != 0));
+    const int64_t row = layout.shape[last], few = repeats ? SHORT_ROW / 2 : SHORT_ROW;  // to repeat takes longer
+    walk.gathers = plain && last > 0 && (row < few || (row < 4 * block && row % block != 0));
     if (plain && !walk.gathers) return walk_rows(walk);
     walk_tiles(walk);
 }
