@@ -167,7 +167,8 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> T
         raise ValueError(f"kaiser: expected beta >= 0, got {beta}")
 
     def values() -> Tensor:
-        return computed("kaiser", None, _points(-1.0, 2.0 / _steps(M, sym), M), float(beta))
+        k = _points(-1.0, 2.0 / _steps(M, sym), M)
+        return _bessel((1.0 - k * k).relu().sqrt() * beta, beta)
 
     return _window("kaiser", M, options, values)
 
@@ -232,3 +233,9 @@ def _middle(size: int, sym: bool) -> float:
 
 def _points(start: float, step: float, size: int) -> Tensor:
     return linspace(start, start + (size - 1) * step, size, dtype=float64)
+
+
+def _bessel(x: Tensor, largest: float) -> Tensor:
+    """I0(x) / I0(largest), by I0(x) e^-x, which does not overflow."""
+    scaled, at_largest = (computed("i0e", None, part) for part in (x, x.new_full((), largest)))
+    return scaled / at_largest * (x - largest).exp()

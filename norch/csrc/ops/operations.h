@@ -160,7 +160,6 @@ enum Rule {
     OP(div_trunc, DIVISION, formula::div_trunc(x, y))                                \
     OP(round_scaled, REAL, formula::round(x * y) / y)                                \
     OP(xlog1py, REAL, (x == T(0)) & (y == y) ? T(0) : x * formula::log1p(y))         \
-    OP(kaiser, REAL, formula::kaiser(x, y))                                          \
     POLYNOMIAL_OPS(OP)
 
 // Activation functions of norch.nn that are not methods of Tensor: norch/autograd/derivatives/activations.py calls

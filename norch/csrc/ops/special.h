@@ -213,10 +213,6 @@ SPECIAL double scaled_i(int order, double x) {
 }
 SPECIAL double i0e(double x) { return scaled_i(0, x); }
 SPECIAL double i1e(double x) { return scaled_i(1, x); }
-SPECIAL double kaiser(double k, double beta) {  // I0(beta sqrt(1 - k^2)) / I0(beta)
-    const double inside = 1.0 - k * k, x = beta * ::sqrt(inside > 0.0 ? inside : 0.0);
-    return i0e(x) / i0e(beta) * ::exp(x - beta);
-}
 SPECIAL double i_of(int order, double x) {  // e^|x| in two factors: the first of them does not overflow
     const double half = ::exp(0.5 * ::fabs(x));
     return isinf(x) ? (order ? x : ::fabs(x)) : half * scaled_i(order, x) * half;
