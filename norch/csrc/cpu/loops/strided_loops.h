@@ -325,10 +325,10 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
     if (layout.strides[N - 1][last] != 1) walk.streams = false;
 
     // An operand with another stride there may be transposed: the dimension of its stride 1 completes the tile.
-    bool plain = true, repeats = false;
+    bool plain = true, repeats = false;  // a number for each row
     walk.transposed = false;
     for (int k = 0; k < N; k++) {
-        repeats |= layout.strides[k][last] == 0 && last > 0 && layout.strides[k][last - 1] != 0;  // a number for each row
+        repeats |= last > 0 && layout.strides[k][last] == 0 && layout.strides[k][last - 1] != 0;
         if (layout.strides[k][last] == 0 || layout.strides[k][last] == 1) continue;
         plain = false;
         for (int d = 0; d < last && !walk.transposed; d++) {
