@@ -288,6 +288,7 @@ void for_parts(const Tensor& x, const Tensor& places, const Placing& placing, co
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] != 0 && out.shape[d] > 1 && (widest < 0 || out.shape[d] > out.shape[widest])) widest = d;
     if (out.size <= SMALL_WORK) return f(x, places, Share(), out);
+    const Unlocked unlocked;
     const bool in_row = widest >= 0 && widest == out.ndim - 1;
     const bool whole_rows = in_row && places.strides[widest] == 0;
     if (whole_rows && placing.apart && placing.bounds.size && out.shape[widest] >= LONG_ROW) {
@@ -296,10 +297,7 @@ void for_parts(const Tensor& x, const Tensor& places, const Placing& placing, co
             f(x, places, {begin * placing.stride, end * placing.stride}, out);
         });
     }
-    if (widest < 0 || whole_rows || !placing.apart) {
-        const Unlocked unlocked;
-        return f(x, places, Share(), out);
-    }
+    if (widest < 0 || whole_rows || !placing.apart) return f(x, places, Share(), out);
     const int64_t n = out.shape[widest], share = in_row ? n / thread_count() : 1;
     const int64_t least = 1 + SMALL_WORK / (out.size / n), grain = least > share ? least : share;
     parallel_for(n, grain, [&](int64_t begin, int64_t end) {

@@ -386,7 +386,7 @@ void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
 
 }  // namespace
 
-// out = a @ b. Bytes take the definition; others the tiles.
+// out = a @ b. The definition serves dtypes that have no tiles.
 void matmul_tensor_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
     if (out.dtype == FLOAT32) return fast_matmul<float>(a, b, out);
     if (out.dtype == FLOAT64) return fast_matmul<double>(a, b, out);

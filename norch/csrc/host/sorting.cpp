@@ -240,7 +240,7 @@ template <class T>
 bool fits_packed(int64_t n) {
     return sizeof(T) <= 4 && n <= int64_t(UINT32_MAX);
 }
-// How many elements are compared with all others: not many of 8 bytes, for which every processor has no vectors.
+// How many elements are compared with all others: few of 8 bytes, as not every processor compares these in vectors.
 template <class T>
 constexpr int64_t ranked() {
     return sizeof(T) == 8 ? RANKED / 8 : RANKED;
