@@ -1,7 +1,7 @@
 // The index of the largest or smallest element along an axis, on the CPU: argmax and argmin.
 
 #include "cpu/backend.h"
-#include "cpu/loops/chunks.h"
+#include "cpu/loops/small_groups.h"
 #include "host/parallel.h"
 #include "ops/dtype_rules.h"
 #include "ops/reduced_dims.h"
@@ -84,13 +84,27 @@ void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t 
     index_rows<Op, 1>(packed, n, columns, columns, out, out_stride);
 }
 
+// Columns that are few, in many groups
+template <class Op, class T>
+void index_small_groups(const Layout<2>& kept, const T* x, int64_t n, int64_t stride, int64_t* out) {
+    const int64_t step = kept.strides[1][kept.ndim - 1];
+    for_small_groups(kept, n, stride, x, [=](const T* packed, const Groups& groups) {
+        int64_t index[COLUMNS], *to = out + groups.place;
+        for (int64_t j = 0; j < groups.columns; j += INDEX_COLUMNS)
+            index_rows<Op, 1>(packed + j, n, groups.columns, smaller(INDEX_COLUMNS, groups.columns - j), index + j, 1);
+        for (int64_t c = 0; c < groups.columns; c += groups.width, to += groups.next)
+            for (int64_t j = 0; j < groups.width; j++) to[j * step] = index[c + j];
+    });
+}
+
 template <template <class> class Op>
 void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     if (out.size == 0) return;
     const int64_t n = x.shape[axis], stride = x.strides[axis];
     Layout<2> kept = reduced_dims(x, out).kept;
-    const bool across = (stride != 1 || n <= FEW) && bring_columns_last(kept, n <= FEW ? FEW + 1 : 3);
     const int last = kept.ndim - 1;
+    const bool across = (stride != 1 || n <= FEW) && bring_columns_last(kept, n <= FEW ? FEW + 1 : 3) &&
+                        (are_small_groups(kept, n) || kept.shape[last] >= FEW / 2);
     const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, INDEX_COLUMNS);
     const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
     for_any(as_bytes(x.dtype), [&](auto type) {
@@ -101,6 +115,7 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
             *to = index_among_all<Op<T>>(from, n, stride);
             return;
         }
+        if (across && are_small_groups(kept, n)) return index_small_groups<Op<T>>(kept, from, n, stride, to);
         parallel_for(kept.size / width * blocks, 1 + SMALL_WORK / (n * columns), [&](int64_t begin, int64_t end) {
             Odometer<2> at(kept, across ? last : kept.ndim);
             at.seek(begin / blocks);

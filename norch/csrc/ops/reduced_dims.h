@@ -41,18 +41,19 @@ inline ReducedDims reduced_dims(const Tensor& x, const Tensor& out) {
 }
 
 // Brings the dimension along which x has the smallest stride, if it is less than `limit`, to the end of kept; false if
-// there is none. Those where x repeats do not count, and short ones only if they are side by side and no other is long.
+// there is none. Those where x repeats do not count, and short ones only if their elements are near and no other is long.
 inline bool bring_columns_last(Layout<2>& kept, int64_t limit = 2) {
     enum { LONG = 16 };  // elements that are worth packing
     int columns = -1;
     bool is_long = false;
     for (int d = 0; d < kept.ndim; d++) {
         const int64_t stride = kept.strides[0][d];
-        const bool fits = kept.shape[d] >= LONG || (stride == 1 && kept.shape[d] > 1 && !is_long);
+        const bool is_as_long = kept.shape[d] >= LONG,
+                   fits = is_as_long || (stride <= 2 && kept.shape[d] > 1 && !is_long);
         if (stride <= 0 || stride >= limit || !fits) continue;
-        if (is_long && stride >= kept.strides[0][columns]) continue;
+        if (columns >= 0 && is_as_long == is_long && stride >= kept.strides[0][columns]) continue;
         columns = d;
-        is_long = kept.shape[d] >= LONG;
+        is_long = is_as_long;
     }
     if (columns < 0) return false;
     swap_dims(kept, columns, kept.ndim - 1);
