@@ -25,6 +25,8 @@ enum {
     FAR = 1 << 20,       // bytes of an operand that comes from beyond the second cache
     FAR_TILE = 4,        // times as large: 32 x 512 floats, as the long rows of the others come in time there
     FAR_COLUMNS = 512,
+    LINE = 64,          // bytes of the cache
+    SMALL_TILE = 256,   // elements
     BAND_BYTES = 8192,  // of rows that are one run
     PART_BYTES = 1024,  // of a result that is streamed
     LARGE = 32 << 20,   // bytes of a result that would not stay in the cache
@@ -240,6 +242,49 @@ void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64
             copy_tile<true>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], layout.strides[k][last]);
 }
 
+// The same where the last two dimensions are a small tile: many of them are one run.
+template <int N>
+void walk_small_tiles(const Walk<N>& walk) {
+    const Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1;
+    const int64_t rows = layout.shape[last - 1], columns = layout.shape[last], area = rows * columns;
+    const int64_t tiles = layout.size / area, together = walk.tile_size / area,
+                  runs = (tiles + together - 1) / together;
+    bool flat[N], one[N];  // an operand without gaps, or of one element
+    for (int k = 0; k < N; k++) {
+        int64_t stride = 1;
+        flat[k] = one[k] = true;
+        for (int d = last; d >= 0; stride *= layout.shape[d--]) {
+            flat[k] &= layout.strides[k][d] == stride;
+            one[k] &= layout.strides[k][d] == 0;
+        }
+    }
+    parallel_for(runs, 1 + SMALL_WORK / walk.tile_size, [&](int64_t begin, int64_t end) {
+        alignas(64) char buffer[N][TILE_BYTES];
+        Run run = walk.run;
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t first = i * together, count = smaller(together, tiles - first);
+            const auto move = [&](auto store, int k) {
+                Odometer<N> at(layout, last - 1);
+                at.seek(first);
+                for (int64_t tile = 0; tile < count; tile++, at.next())
+                    copy_tile<store>(walk.item[k], buffer[k] + tile * area * walk.item[k],
+                                     walk.data[k] + at.offset[k] * walk.item[k], rows, columns,
+                                     layout.strides[k][last - 1], layout.strides[k][last]);
+            };
+            for (int k = 0; k < N; k++) {
+                run.repeats[k] = one[k];
+                run.data[k] = one[k] ? walk.data[k] : flat[k] ? walk.data[k] + first * area * walk.item[k] : buffer[k];
+                if (run.data[k] == buffer[k] && (k < N - walk.written || run.options)) move(std::false_type(), k);
+            }
+            run.n = count * area;
+            walk.loop(run);
+            for (int k = N - walk.written; k < N; k++)
+                if (!flat[k]) move(std::true_type(), k);
+        }
+    });
+}
+
 template <int N>
 void walk_tiles(const Walk<N>& walk) {
     const Layout<N>& layout = walk.layout;
@@ -291,6 +336,22 @@ bool is_one_run(const Tensor* const (&operands)[N], int written, Run& run) {
     return true;
 }
 
+// The dimension along which the elements of an operand share lines of the cache, if they do not along the last one: that
+// of the smallest stride, but a short one only if there is no other. The last one if there is none.
+template <int N>
+int shared_lines(const Layout<N>& layout, const int64_t* strides, int64_t item) {
+    enum { SHORT = 4 };
+    const int last = layout.ndim - 1;
+    int along = last;
+    for (int d = 0; d < last; d++) {
+        const int64_t step = llabs(strides[d]);
+        if (step == 0 || step * item >= LINE || step >= llabs(strides[last])) continue;
+        const bool is_short = layout.shape[d] < SHORT, was_short = layout.shape[along] < SHORT;
+        if (along == last || (is_short == was_short ? step < llabs(strides[along]) : was_short)) along = d;
+    }
+    return along;
+}
+
 // Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them, and reads
 // them before if it `updates`. It computes `block` elements at once, so that part of one takes as long.
 template <int N>
@@ -324,23 +385,27 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
         if (llabs(layout.strides[N - 1][d]) < llabs(layout.strides[N - 1][last])) swap_dims(layout, d, last);
     if (layout.strides[N - 1][last] != 1) walk.streams = false;
 
-    // An operand with another stride there may be transposed: the dimension of its stride 1 completes the tile.
+    // An operand with another stride there may be transposed: the dimension along which its elements share lines of the
+    // cache completes the tile.
     bool plain = true, repeats = false;  // a number for each row
+    const int64_t row = layout.shape[last];
+    const bool is_few = last > 1 && row < SHORT_ROW && layout.size <= walk.tile_size;  // all are one run
     walk.transposed = false;
     for (int k = 0; k < N; k++) {
         repeats |= last > 0 && layout.strides[k][last] == 0 && layout.strides[k][last - 1] != 0;
         if (layout.strides[k][last] == 0 || layout.strides[k][last] == 1) continue;
         plain = false;
-        for (int d = 0; d < last && !walk.transposed; d++) {
-            if (layout.strides[k][d] != 1) continue;
-            swap_dims(layout, d, last - 1);
-            walk.transposed = true;
-        }
+        const int along = walk.transposed || is_few ? last : shared_lines(layout, layout.strides[k], walk.item[k]);
+        if (along == last) continue;
+        swap_dims(layout, along, last - 1);
+        walk.transposed = true;
     }
     if (const int64_t together = plain ? rows_of_band(walk) : 0) return walk_bands(walk, together);
-    const int64_t row = layout.shape[last], few = repeats ? SHORT_ROW / 2 : SHORT_ROW;  // to repeat takes longer
+    const int64_t few = repeats ? SHORT_ROW / 2 : SHORT_ROW;  // to repeat takes longer
     walk.gathers = plain && last > 0 && (row < few || (row < 4 * block && row % block != 0));
     if (plain && !walk.gathers) return walk_rows(walk);
+    const bool is_small = last > 1 && row < SHORT_ROW && row * layout.shape[last - 1] <= SMALL_TILE;
+    if (is_few || is_small) return walk_small_tiles(walk);
     walk_tiles(walk);
 }
 

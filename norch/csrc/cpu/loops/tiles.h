@@ -90,9 +90,48 @@ void transpose_block(const Word* from, int64_t from_row, Word* to, int64_t to_ro
     naive_transpose_block<SIDE>(from, from_row, to, to_row);
 }
 
+// n rows of W elements that follow on each other become W rows, `row` elements apart; or the reverse. (As W is a constant,
+// g++ vectorises most of these.)
+template <int W, bool REVERSE, class Word>
+void split_rows(const Word* from, Word* to, int64_t row, int64_t n) {
+    INDEPENDENT for (int64_t i = 0; i < n; i++) {
+        UNROLL for (int j = 0; j < W; j++) {
+            if (REVERSE)
+                to[i * W + j] = from[j * row + i];
+            else
+                to[j * row + i] = from[i * W + j];
+        }
+    }
+}
+
+// Each of n elements W times
+template <int W, class Word>
+void repeat_elements(const Word* from, Word* to, int64_t n) {
+    INDEPENDENT for (int64_t i = 0; i < n; i++) { UNROLL for (int j = 0; j < W; j++) to[i * W + j] = from[i]; }
+}
+
+// Calls f with a width from 2 to 8 as a constant; false for others.
+template <int W = 2, class F>
+bool with_width(int64_t width, F f) {
+    enum { WIDEST = 8 };
+    if (width == W) return f(std::integral_constant<int, W>()), true;
+    if constexpr (W < WIDEST) return with_width<W + 1>(width, f);
+    return false;
+}
+
 // to(j, i) = from(i, j) for i < rows and j < columns.
 template <class Word>
 void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int64_t rows, int64_t columns) {
+    if (from_row == columns &&
+        with_width(columns, [=](auto width) { split_rows<width, false>(from, to, to_row, rows); }))
+        return;
+    const auto join = [=](auto width) {
+        if (from_row == 0)
+            repeat_elements<width>(from, to, columns);
+        else
+            split_rows<width, true>(from, to, from_row, columns);
+    };
+    if (to_row == rows && with_width(rows, join)) return;
     enum { SIDE = sizeof(Word) <= 2 ? 16 : VECTOR_BYTES / sizeof(Word) };
     const int64_t whole_rows = rows - rows % SIDE, whole_columns = columns - columns % SIDE;
     for (int64_t i = 0; i < whole_rows; i += SIDE)
@@ -267,14 +306,18 @@ void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t 
             copy_line<Word, STORE>(tile + row * columns, tensor + row * row_stride, columns, column_stride);
         return;
     }
-    for (int64_t column = 0; column < columns; column++) {
-        for (int64_t row = 0; row < rows; row++) {
-            Word &in_tile = tile[row * columns + column],
-                 &in_tensor = tensor[row * row_stride + column * column_stride];
-            if (STORE)
-                in_tensor = in_tile;
-            else
-                in_tile = in_tensor;
+    enum { ABREAST = 16 };  // rows, of which parts stay in the first cache
+    for (int64_t first = 0; first < rows; first += ABREAST) {
+        const int64_t end = smaller(first + ABREAST, rows);
+        for (int64_t column = 0; column < columns; column++) {
+            for (int64_t row = first; row < end; row++) {
+                Word &in_tile = tile[row * columns + column],
+                     &in_tensor = tensor[row * row_stride + column * column_stride];
+                if (STORE)
+                    in_tensor = in_tile;
+                else
+                    in_tile = in_tensor;
+            }
         }
     }
 }
