@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/selection.h"
 #include "dispatch.h"
 #include "host/lines.h"
 
@@ -84,6 +85,28 @@ Tensor* isin_tensor(Tensor* tensor, Tensor* tests, int32_t inverted) {
 
 // ---- The different elements ----------------------------------------------------------------------------------------
 
+// counts[place(i)]++ for i < n; other places are left out. Two tables take turns: a count need not wait for that of an
+// equal element before it. (On a GPU adds would race: there the elements are places of a scatter.)
+template <class Place>
+static void tally_on_cpu(int64_t n, Tensor& counts, Place place) {
+    const int64_t length = counts.size;
+    Scratch<int64_t> seconds(length <= n / 8 ? length : 0);
+    std::fill_n(seconds.data, seconds.count, 0);
+    int64_t *const first = data_as<int64_t>(counts), *const second = seconds.count ? seconds.data : first;
+    unlocked_if_large(n, [=] {
+        const auto add = [=](int64_t* count, uint64_t k) {
+            if (k < uint64_t(length)) count[k]++;
+        };
+        int64_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            const uint64_t a = place(i), b = place(i + 1), c = place(i + 2), d = place(i + 3);
+            add(first, a), add(second, b), add(first, c), add(second, d);
+        }
+        for (; i < n; i++) add(first, place(i));
+    });
+    for (int64_t k = 0; k < seconds.count; k++) first[k] += seconds[k];
+}
+
 // Whether each element of a vector differs from the one before; the first does.
 static Owned beginnings(const Tensor& ordered) {
     Owned fresh = new_tensor(ordered.shape, 1, BOOL, ordered.device);
@@ -142,10 +165,51 @@ static void find_runs_on_cpu(const Tensor& x, const Tensor* order, Owned& values
     });
 }
 
+// The same for a tensor of bytes that need not be sorted: it is counted how often each value occurs.
+static void find_bytes_on_cpu(const Tensor& x, Owned& values, Owned* groups, Owned* amounts) {
+    refuse_recording("the shape of a result depends on values");
+    const int64_t n = x.size, possible = x.dtype == BOOL ? 2 : 256;
+    const uint8_t least = x.dtype == INT8 ? 128 : 0;  // the least value, as a byte
+    const Owned bytes = x.dtype == BOOL ? truth_of(x) : contiguous(x);
+    const uint8_t* from = data_as<const uint8_t>(*bytes);
+    Owned counts = new_tensor(&possible, 1, INT64, CPU);
+    int64_t* count = data_as<int64_t>(*counts);
+    std::fill_n(count, possible, 0);
+    if (x.dtype == BOOL) {
+        count[1] = count_true(*bytes);
+        count[0] = n - count[1];
+    } else {
+        tally_on_cpu(n, *counts, [=](int64_t i) { return uint8_t(from[i] ^ least); });
+    }
+    const int64_t found = possible - std::count(count, count + possible, 0);
+    values = new_tensor(&found, 1, x.dtype, CPU);
+    int64_t place[256], k = 0;  // of each byte among the values
+    for (int64_t b = 0; b < possible; b++) {
+        place[b ^ least] = k;
+        if (count[b] == 0) continue;
+        data_as<uint8_t>(*values)[k] = uint8_t(b ^ least);
+        count[k++] = count[b];
+    }
+    if (groups) {
+        *groups = new_tensor(&n, 1, INT64, CPU);
+        int64_t* group = data_as<int64_t>(**groups);
+        unlocked_if_large(n, [&] {
+            for (int64_t i = 0; i < n; i++) group[i] = place[from[i]];
+        });
+    }
+    if (amounts) *amounts = cast(part_of(*counts, 0, found), INT64);
+}
+
 Results* unique_tensor(Tensor* tensor, int32_t sorts, int32_t inverse, int32_t counts) {
     return build_several<3>([&](Tensor** results) {
         const bool on_cpu = tensor->device == CPU;
-        Owned ordered = contiguous(*reshaped(*tensor, &tensor->size, 1)), order, groups, amounts, values;
+        Owned ordered, order, groups, amounts, values;
+        if (on_cpu && sorts && item_size(tensor->dtype) == 1) {
+            find_bytes_on_cpu(*tensor, values, inverse ? &groups : nullptr, counts ? &amounts : nullptr);
+            if (inverse) groups = reshaped(*groups, tensor->shape, tensor->ndim);
+            return give_all(results, values, groups, amounts);
+        }
+        ordered = contiguous(*reshaped(*tensor, &tensor->size, 1));
         if (on_cpu && is_narrow(tensor->dtype)) ordered = cast(*ordered, wide_of(tensor->dtype));
         if (sorts && tensor->size) {
             order = new_tensor(&tensor->size, 1, INT64, tensor->device);
@@ -189,28 +253,6 @@ static Owned collected(Tensor& places, Tensor* amounts, int64_t count, int32_t d
     }
     done(scatter_into(result.tensor, &places, 0, ELEMENTS, amounts ? amounts : one.tensor, ADD));
     return result;
-}
-
-// counts[place(i)]++ for i < n; other places are left out. Two tables take turns: a count need not wait for that of an
-// equal element before it. (On a GPU adds would race: there the elements are places of a scatter.)
-template <class Place>
-static void tally_on_cpu(int64_t n, Tensor& counts, Place place) {
-    const int64_t length = counts.size;
-    Scratch<int64_t> seconds(length <= n / 8 ? length : 0);
-    std::fill_n(seconds.data, seconds.count, 0);
-    int64_t *const first = data_as<int64_t>(counts), *const second = seconds.count ? seconds.data : first;
-    unlocked_if_large(n, [=] {
-        const auto add = [=](int64_t* count, uint64_t k) {
-            if (k < uint64_t(length)) count[k]++;
-        };
-        int64_t i = 0;
-        for (; i + 4 <= n; i += 4) {
-            const uint64_t a = place(i), b = place(i + 1), c = place(i + 2), d = place(i + 3);
-            add(first, a), add(second, b), add(first, c), add(second, d);
-        }
-        for (; i < n; i++) add(first, place(i));
-    });
-    for (int64_t k = 0; k < seconds.count; k++) first[k] += seconds[k];
 }
 
 Tensor* bincount_tensor(Tensor* tensor, Tensor* weights, int64_t count) {
