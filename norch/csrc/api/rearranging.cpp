@@ -252,13 +252,33 @@ Tensor* one_hot_tensor(Tensor* tensor, int64_t classes) {
 
 // ---- Triangles of matrices ---------------------------------------------------------------------------------------
 
-static void triangle(const Tensor& x, int64_t diagonal, bool upper, Tensor& out) {
+static void triangle(Tensor x, int64_t diagonal, bool upper, Tensor& out) {
     if (x.ndim < 2)
         fail(RUNTIME_ERROR, "{}: expected at least 2 dimensions, got shape {}", upper ? "triu" : "tril", shape_text(x));
     if (out.size == 0) return;
-    const bool by_rows = x.data == out.data || x.strides[x.ndim - 1] == 1;
-    if (!by_rows) assign(x, out);  // which knows how to transpose
-    kernels::triangle.launch(out.device, by_rows ? x : out, diagonal, upper, out);
+    const int row = x.ndim - 2, column = x.ndim - 1;
+    const int64_t m = x.shape[row], n = x.shape[column];
+    diagonal = std::clamp(diagonal, -m, n);
+    const bool stays = x.data == out.data, turns = stays && llabs(out.strides[column]) > llabs(out.strides[row]);
+    if (turns) {  // a triangle of the transposed matrix is sooner cleared
+        Tensor turned = out;
+        for (Tensor* matrix : {&x, &turned}) {
+            std::swap(matrix->shape[row], matrix->shape[column]);
+            std::swap(matrix->strides[row], matrix->strides[column]);
+        }
+        return kernels::triangle.launch(out.device, x, -diagonal, !upper, turned);
+    }
+    if (!stays && x.strides[column] != 1) {  // assign knows how to transpose: what is not all zeros
+        const int64_t top = upper ? 0 : std::max<int64_t>(0, -diagonal), bottom = upper ? std::min(m, n - diagonal) : m;
+        const int64_t left = upper ? std::max<int64_t>(0, diagonal) : 0, right = upper ? n : std::min(n, m + diagonal);
+        if (top >= bottom || left >= right) return fill(out, 0);
+        const auto kept = [&](const Tensor& matrix) {
+            return part_of(*part_of(matrix, row, top, bottom - top), column, left, right - left);
+        };
+        assign(*kept(x), *kept(out));
+        x = out;
+    }
+    kernels::triangle.launch(out.device, x, diagonal, upper, out);
 }
 
 Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper) {

@@ -346,8 +346,10 @@ void copy_or_clear(const T* from, const int64_t (&from_stride)[2], T* to, const 
     for (; rows > 0; rows--, from += from_stride[0], to += to_stride[0]) {
         if (fills)
             memset(to, 0, size_t(n) * sizeof(T));
+        else if (copies)
+            for (int64_t j = 0; j < n; j++) to[j * to_stride[1]] = from[j * from_stride[1]];
         else
-            for (int64_t j = 0; j < n; j++) to[j * to_stride[1]] = copies ? from[j * from_stride[1]] : T(0);
+            for (int64_t j = 0; j < n; j++) to[j * to_stride[1]] = T(0);
     }
 }
 
