@@ -12,11 +12,30 @@
 
 namespace {
 
+// The order in which x lies in memory, after what is indexed, if it has long runs of elements there that one place selects;
+// else row order.
+StorageOrder order_to_read(const Tensor& x, const Tensor& places) {
+    enum { LONG_RUN = 128 };  // bytes
+    Tensor spread = x;
+    for (int d = 0; d < x.ndim; d++)
+        if (places.strides[d] != 0) spread.strides[d] = INT64_MAX;
+    StorageOrder order({&spread});
+    if (order.by_rows) return order;
+    int64_t run = 1;
+    for (int k = x.ndim - 1; k >= 0 && spread.strides[order.axes[k]] == run; k--) run *= x.shape[order.axes[k]];
+    order.by_rows = x.strides[x.ndim - 1] == 1 || run * item_size(x.dtype) < LONG_RUN;
+    return order;
+}
+
 Owned read_at(const Selection& selection) {
     const Tensor& x = selection.elements;
     Owned result = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-    if (result->size) kernels::index.launch(x.device, x, selection.places, selection.placing, *result);
-    return result;
+    if (result->size == 0) return result;
+    const StorageOrder order = order_to_read(x, selection.places);
+    order.lay_out(*result);
+    Tensor out = order.view(*result);
+    kernels::index.launch(x.device, order.view(x), order.view(selection.places), selection.placing, out);
+    return order.by_rows ? std::move(result) : cast(*result, x.dtype);  // which knows how to transpose
 }
 
 // The values have the target's dtype and broadcast to the selection.

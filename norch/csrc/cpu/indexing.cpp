@@ -214,13 +214,49 @@ bool read_rows(const Tensor& x, const Tensor& places, const Placing& placing, co
     return true;
 }
 
+// Short rows, of which many have one place, as index_select reads them: a block of those is copied at once. Returns
+// whether they are such rows.
+template <class T>
+bool read_blocks(const Tensor& x, const Tensor& places, const Placing& placing, const Tensor& out) {
+    Layout<3> layout = collapse<3>({&x, &places, &out});
+    const int last = layout.ndim - 1, down = last - 1;
+    if (last == 0 || layout.strides[1][last] != 0) return false;
+    if (layout.strides[1][down] != 0 && down > 0) swap_dims(layout, down, down - 1);
+    const int64_t rows = layout.shape[down], n = layout.shape[last];
+    const int64_t row = layout.strides[0][down], column = layout.strides[0][last], out_row = layout.strides[2][down];
+    if (layout.strides[1][down] != 0 || layout.strides[2][last] != 1 || n * int64_t(sizeof(T)) >= SHORT_ROW ||
+        (column != 1 && out_row != n && n > FEW))
+        return false;
+    const int64_t blocks = layout.size / (rows * n), pieces = (rows + ABREAST - 1) / ABREAST;
+    parallel_for(blocks * pieces, 1 + SMALL_WORK / (smaller(rows, ABREAST) * n), [&](int64_t begin, int64_t end) {
+        Odometer<3> at(layout, down);
+        at.seek(begin % blocks);
+        for (; begin < end; begin++, at.next()) {
+            const int64_t first = begin / blocks * ABREAST, count = smaller(ABREAST, rows - first);
+            const int64_t offset = offset_of(placing, data_as<const int64_t>(places) + at.offset[1]);
+            T* from = data_as<T>(x) + at.offset[0] + offset + first * row;
+            T* to = data_as<T>(out) + at.offset[2] + first * out_row;
+            if (column == 1)
+                copy_rows(from, row, to, out_row, count, n);
+            else if (out_row == n)
+                copy_tile<T, false>(to, from, count, n, row, column);
+            else
+                for (int64_t j = 0; j < n; j++)
+                    for (int64_t i = 0; i < count; i++) to[i * out_row + j] = from[i * row + j * column];
+        }
+    });
+    return true;
+}
+
 }  // namespace
 
 // out[p] = x.data[p . x.strides + offset of places[p]]
 void index_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& placing, Tensor& out) {
     for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (read_table<T>(x, places, placing, out) || read_rows<T>(x, places, placing, out)) return;
+        if (read_table<T>(x, places, placing, out) || read_rows<T>(x, places, placing, out) ||
+            read_blocks<T>(x, places, placing, out))
+            return;
         for_rows(x, places, out, false, [&](const Row& row) {
             read(data_as<const T>(x) + row.start[0], data_as<const int64_t>(places) + row.start[1], placing,
                  data_as<T>(out) + row.start[2], row);
