@@ -1,7 +1,7 @@
 // CPU selection: the k-th smallest element of a line, and its median.
 //
 // The range of keys is halved until one is left. A pass over the line only counts how many keys lie in the lower half,
-// in vectors and without a jump that depends on the elements.
+// in vectors and without a jump that depends on the elements. Of few elements each is compared with all others.
 
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "cpu/backend.h"
 #include "cpu/loops/keys.h"
 #include "cpu/loops/odometer.h"
+#include "cpu/loops/simd.h"
 #include "host/parallel.h"
 #include "ops/ordering.h"
 
@@ -18,6 +19,10 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum { COUNTED = 1 << 30 };  // keys that a count of 32 bits holds
+
+// How many keys are each compared with all others: few of 8 bytes where SSE2 is all, which does not compare these.
+template <class Key>
+constexpr int64_t FEW = sizeof(Key) == 8 && VECTOR_BYTES == 16 ? 4 : 16;
 
 template <class Key>
 int64_t count_up_to(const Key* keys, int64_t n, Key limit) {
@@ -34,7 +39,10 @@ int64_t count_up_to(const Key* keys, int64_t n, Key limit) {
 template <class Key>
 Key largest_up_to(const Key* keys, int64_t n, Key limit) {
     Key largest = std::numeric_limits<Key>::min();
-    for (int64_t i = 0; i < n; i++) largest = (keys[i] <= limit) & (keys[i] > largest) ? keys[i] : largest;
+    for (int64_t i = 0; i < n; i++) {
+        const Key key = keys[i] <= limit ? keys[i] : std::numeric_limits<Key>::min();
+        largest = key > largest ? key : largest;
+    }
     return largest;
 }
 
@@ -43,6 +51,8 @@ Key smallest_but(const Key* keys, int64_t n, int64_t place) {
     using Distance = std::make_unsigned_t<Key>;
     Key low = keys[0], high = keys[0];
     for (int64_t i = 0; i < n; i++) low = keys[i] < low ? keys[i] : low, high = keys[i] > high ? keys[i] : high;
+    if (place == 0) return low;
+    if (place == n - 1) return high;
     while (low < high) {
         const Key middle = Key(Distance(low) + (Distance(high) - Distance(low)) / 2);
         const int64_t count = count_up_to(keys, n, middle);
@@ -54,6 +64,25 @@ Key smallest_but(const Key* keys, int64_t n, int64_t place) {
     return low;
 }
 
+// The place of one of few keys: each finds how many come before it. There is room for FEW.
+template <class Key>
+int64_t selected_of_few(Key* keys, int64_t n, int64_t place) {
+    enum { BYTES = VECTOR_BYTES < 32 ? VECTOR_BYTES : 32, LANES = BYTES / sizeof(Key) };  // 64 would hold mostly others
+    typedef Key Vector __attribute__((vector_size(BYTES)));
+    for (int64_t i = n; i % LANES != 0; i++) keys[i] = std::numeric_limits<Key>::max();  // behind all others
+    Vector at, found = {};
+    for (int k = 0; k < LANES; k++) at[k] = k;
+    for (int64_t start = 0; start < n; start += LANES, at += Key(LANES)) {
+        Vector own, rank = {};  // true is -1
+        memcpy(&own, keys + start, sizeof own);
+        for (int64_t j = 0; j < n; j++) rank -= (own > keys[j]) | ((own == keys[j]) & (at > Key(j)));
+        found |= (rank == Key(place)) & at;
+    }
+    Key index = 0;
+    for (int k = 0; k < LANES; k++) index |= found[k];
+    return index;
+}
+
 template <class T, class Key>
 int64_t selected(const T* x, int64_t n, OrderStatistic how, int64_t place, Key* keys) {
     INDEPENDENT for (int64_t i = 0; i < n; i++) keys[i] = key_of(x[i]);
@@ -61,6 +90,7 @@ int64_t selected(const T* x, int64_t n, OrderStatistic how, int64_t place, Key* 
     if (std::is_floating_point_v<T> && how != KTH)
         numbers = count_up_to(keys, n, Key(std::numeric_limits<Key>::max() - 1));  // infinity's key is smaller
     place = selected_place(how, place, n, numbers);
+    if (n <= FEW<Key>) return selected_of_few(keys, n, place);
     const Key key = smallest_but(keys, n, place);
     int64_t before = place - (key > std::numeric_limits<Key>::min() ? count_up_to(keys, n, Key(key - 1)) : 0), i = 0;
     for (;; i++)
@@ -78,7 +108,7 @@ void order_statistic_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices
         T* value = data_as<T>(values);
         int64_t* index = data_as<int64_t>(indices);
         parallel_for(indices.size, 1 + SMALL_WORK / 8 / n, [=](int64_t begin, int64_t end) {
-            Scratch<Key<T>> keys(n);
+            Scratch<Key<T>> keys(n < FEW<Key<T>> ? FEW<Key<T>> : n);
             for (int64_t line = begin; line < end; line++) {
                 const T* start = from + line * n;
                 index[line] = selected(start, n, how, place, keys.data);
