@@ -43,7 +43,7 @@ enum {
     DIGITS = 256,    // values of a byte
     BY_DIGITS = 64,  // elements for each byte of a key, from which on to count its values pays
     FEW = 16,        // elements that are kept in order by insertion
-    PAIRED = 6       // elements of which so few are compared sooner one by one than in vectors
+    PAIRED = 8       // elements of which so few are compared sooner one by one than in vectors
 };
 
 // Elements of which the first `count` are wanted, in order. The functions below call write(rank, index, key) for each of
@@ -245,6 +245,11 @@ template <class T>
 constexpr int64_t ranked() {
     return sizeof(T) == 8 ? RANKED / 8 : RANKED;
 }
+// How many are compared sooner one by one.
+template <class T>
+constexpr int64_t paired() {
+    return sizeof(T) == 8 ? PAIRED : PAIRED - 2;
+}
 // Bytes that `order` needs for lines of n elements.
 template <class T>
 int64_t room_for(int64_t n) {
@@ -253,7 +258,7 @@ int64_t room_for(int64_t n) {
 
 template <class T, class F>
 void order(const KeyLine<T>& line, void* room, F write) {
-    if (line.n <= PAIRED) return rank_pairs(line, write);
+    if (line.n <= paired<T>()) return rank_pairs(line, write);
     if (line.n > RANKED && write_if_ordered(line, write)) return;
     bool is_packed = fits_packed<T>(line.n);
     if (line.n > FEW && line.count < line.n) {
@@ -262,7 +267,8 @@ void order(const KeyLine<T>& line, void* room, F write) {
             return is_packed ? collect<PackedEntry>(line, room, write) : collect<WideEntry>(line, room, write);
     }
     Key<T> least = std::numeric_limits<Key<T>>::min();
-    if (std::is_integral<T>::value && line.n > FEW) {
+    const bool has_range = std::is_integral<T>::value && line.n > std::min<int64_t>(FEW, ranked<T>());
+    if (has_range) {
         Key<T> most = least = line.key(0);
         for (int64_t i = 1; i < line.n; i++) {
             const Key<T> key = line.key(i);
@@ -273,7 +279,7 @@ void order(const KeyLine<T>& line, void* room, F write) {
         if (range < COUNTED && int64_t(range) < 4 * line.n) return count(line, least, int64_t(range), write);
         is_packed = range <= UINT32_MAX && line.n <= int64_t(UINT32_MAX);
     }
-    if (line.n <= RANKED && is_packed && line.n > FEW)
+    if (line.n <= RANKED && is_packed && has_range)
         return rank<int32_t>(line, Key<T>(least + (int64_t(1) << 31)), write);
     if (line.n <= ranked<T>()) return rank<Key<T>>(line, 0, write);
     if (is_packed) return sort<PackedEntry>(line, least, room, write);
