@@ -57,16 +57,25 @@ struct KeyLine {
     Key<T> key(int64_t i) const { return Key<T>(key_of(data[i * step]) ^ -Key<T>(descending)); }
 };
 
-// Whether a line is in order or in reverse; then it is written.
+// Whether a line, which is not short, is in order or in reverse; then it is written.
 template <class T, class F>
 bool write_if_ordered(const KeyLine<T>& line, F write) {
-    enum { BLOCK = 8 };  // elements that are compared without a jump
-    bool rises = true, falls = true;
+    enum { FIRST = 5, BLOCK = 16 };  // elements that are compared without a jump
+    bool rises = false, falls = false;
+    for (int i = 1; i < FIRST; i++) {  // these tell nearly always
+        rises |= line[i] > line[i - 1];
+        falls |= line[i] < line[i - 1];
+    }
+    if (rises && falls) return false;
+    rises = falls = true;
     for (int64_t i = 1; i < line.n && (rises || falls);) {
+        Key<T> less = 0, more = 0;
         for (const int64_t end = std::min(i + BLOCK, line.n); i < end; i++) {
-            rises &= line.key(i - 1) <= line.key(i);
-            falls &= line.key(i - 1) >= line.key(i);
+            less |= line.key(i) < line.key(i - 1);
+            more |= line.key(i) > line.key(i - 1);
         }
+        rises &= !less;
+        falls &= !more;
     }
     for (int64_t i = 0; rises && i < line.count; i++) write(i, i, line.key(i));
     for (int64_t done = 0, last = line.n - 1; falls && !rises && done < line.count;) {  // equals stay as they are
@@ -259,7 +268,7 @@ int64_t room_for(int64_t n) {
 template <class T, class F>
 void order(const KeyLine<T>& line, void* room, F write) {
     if (line.n <= paired<T>()) return rank_pairs(line, write);
-    if (line.n > RANKED && write_if_ordered(line, write)) return;
+    if (line.n > FEW && write_if_ordered(line, write)) return;
     bool is_packed = fits_packed<T>(line.n);
     if (line.n > FEW && line.count < line.n) {
         if (line.count <= FEW) return insert_few(line, write);
