@@ -163,8 +163,9 @@ Owned cast(const Tensor& tensor, int32_t dtype);                       // always
 Owned contiguous(const Tensor& tensor);                                // a view if it already is
 Owned on_device(const Tensor& tensor, int32_t device);                 // always a new tensor
 Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);  // a view if strides allow
-Owned as_rows(const Tensor& tensor, int axis);  // contiguous, with this axis last, of at least one dimension
-Tensor with_axis(const Tensor& tensor);         // of no dimensions: as one of size 1, which has an axis
+Owned as_rows(const Tensor& tensor, int axis);           // contiguous, with this axis last, of at least one dimension
+Owned from_rows(Owned rows, const Tensor& x, int axis);  // the result of a kernel on as_rows(x, axis), in x's shape
+Tensor with_axis(const Tensor& tensor);                  // of no dimensions: as one of size 1, which has an axis
 bool is_contiguous(const Tensor& tensor);
 bool same_shape(const Tensor& x, const Tensor& y);
 bool has_shape(const Tensor& x, const int64_t* shape, int ndim);

@@ -69,10 +69,10 @@ class ClassMarginBackward(FormulaBackward):
 COSINE, EMBEDDING, DISTANCE = range(3)  # RowPairs in csrc/ops/row_pairs.h
 
 
-def row_pairs(formula: Formula, kind: int, x: Tensor, y: Tensor, eps: float) -> Tensor:
-    """A cosine or distance of the rows of x and y, which have one shape [..., n]."""
-    result = wrap(lib.row_pairs_tensor(x._ptr, y._ptr, kind, plain_number(eps, "eps")))
-    return recorded(result, partial(RowPairsBackward, formula, (eps,), kind), (x, y))
+def row_pairs(formula: Formula, kind: int, x: Tensor, y: Tensor, eps: float, *dim: int) -> Tensor:
+    """A cosine or distance of the rows of x and y, which have one shape, along the last dimension or another."""
+    result = wrap(lib.row_pairs_tensor(x._ptr, y._ptr, kind, plain_number(eps, "eps"), *dim or (-1,)))
+    return recorded(result, partial(RowPairsBackward, formula, (eps, *dim), kind), (x, y))
 
 
 class RowPairsBackward(FormulaBackward):
@@ -84,7 +84,8 @@ class RowPairsBackward(FormulaBackward):
 
     def fused(self, gradient: Tensor) -> Gradients:
         pointers = gradient._ptr, self.x._ptr, self.y._ptr
-        return several(lib.row_pairs_backward(*pointers, self.kind, float(self.settings[0]), self.needed()))
+        eps, dim = (*self.settings, -1)[:2]
+        return several(lib.row_pairs_backward(*pointers, self.kind, float(eps), dim, self.needed()))
 
 
 # ---- Points of a grid -----------------------------------------------------------------------------------------------

@@ -33,8 +33,7 @@ Owned as_rows(const Tensor& x, int axis) {
     return contiguous(*with_axis_moved(x, axis, x.ndim - 1));
 }
 
-// The result of a kernel on as_rows(x, axis), in x's shape.
-static Owned from_rows(Owned rows, const Tensor& x, int axis) {
+Owned from_rows(Owned rows, const Tensor& x, int axis) {
     if (x.ndim == 0) {
         rows->ndim = 0;
         return rows;

@@ -42,9 +42,10 @@ API Tensor* class_margin_tensor(Tensor* scores, Tensor* targets, Tensor* weight,
                                 int32_t reduction);
 API Tensor* class_margin_backward(Tensor* gradient, Tensor* scores, Tensor* targets, Tensor* weight, double margin,
                                   int32_t power, int32_t reduction);
-// Cosines and distances of x and y [..., n] (ops/row_pairs.h); the gradients of x (needed & 1) and y (& 2).
-API Tensor* row_pairs_tensor(Tensor* x, Tensor* y, int32_t kind, double eps);
-API Results* row_pairs_backward(Tensor* gradient, Tensor* x, Tensor* y, int32_t kind, double eps, int32_t needed);
+// Cosines and distances of x and y along an axis (ops/row_pairs.h); the gradients of x (needed & 1) and y (& 2).
+API Tensor* row_pairs_tensor(Tensor* x, Tensor* y, int32_t kind, double eps, int64_t axis);
+API Results* row_pairs_backward(Tensor* gradient, Tensor* x, Tensor* y, int32_t kind, double eps, int64_t axis,
+                                int32_t needed);
 // Bags (api/bags.cpp): rows of a table [rows, size] that an input of integers names, [bags, n], or [n] with the offsets of
 // the bags, of which the last ends the input if `ended`: [bags, size] by a mode of Bagging (ops/bags.h). The input counts
 // but for `padding`; the weights have its shape, or are null. If with_rows, a MAX also says the row of each element.

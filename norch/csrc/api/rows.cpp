@@ -82,47 +82,53 @@ Tensor* class_margin_backward(Tensor* gradient, Tensor* scores, Tensor* targets,
 
 namespace {
 
-// x and y [..., n], of one shape, as [rows, n].
+// x and y of one shape, as [rows, n] along an axis.
 struct PairTask {
+    int axis;
+    int64_t rows, shape[MAX_DIMS];  // that of x and y with the axis last
     Owned x, y;
-    int64_t rows;
 
-    PairTask(const Tensor& a, const Tensor& b, const char* name) {
+    PairTask(const Tensor& a, const Tensor& b, int64_t along, const char* name) {
         check_real(a, name);
         check_pair(a, b, name);
         check_same_shape(a, b, name);
         if (a.ndim == 0 || a.size == 0)
             fail(SHAPE_ERROR, "{}: expected rows of at least one element, got shape {}", name, shape_text(a));
-        const int64_t n = a.shape[a.ndim - 1], shape[] = {a.size / n, n};
-        rows = shape[0];
-        x = contiguous(*reshaped(a, shape, 2)), y = contiguous(*reshaped(b, shape, 2));
+        axis = check_axis(along, a.ndim, name);
+        const int64_t n = a.shape[axis], flat[] = {a.size / n, n};
+        rows = flat[0];
+        for (int d = 0; d < a.ndim - 1; d++) shape[d] = a.shape[d < axis ? d : d + 1];
+        shape[a.ndim - 1] = n;
+        x = reshaped(*as_rows(a, axis), flat, 2), y = reshaped(*as_rows(b, axis), flat, 2);
     }
 };
 
 }  // namespace
 
-Tensor* row_pairs_tensor(Tensor* x, Tensor* y, int32_t kind, double eps) {
+Tensor* row_pairs_tensor(Tensor* x, Tensor* y, int32_t kind, double eps, int64_t axis) {
     return build([&] {
-        const PairTask task(*x, *y, "row_pairs");
-        Owned out = new_tensor(x->shape, x->ndim - 1, x->dtype, x->device);
+        const PairTask task(*x, *y, axis, "cosine_similarity");
+        Owned out = new_tensor(task.shape, x->ndim - 1, x->dtype, x->device);
         kernels::row_pairs.launch(x->device, *task.x, *task.y, *out, RowPairs{RowPairs::Kind(kind), eps});
         return out;
     });
 }
 
-Results* row_pairs_backward(Tensor* gradient, Tensor* x, Tensor* y, int32_t kind, double eps, int32_t needed) {
+Results* row_pairs_backward(Tensor* gradient, Tensor* x, Tensor* y, int32_t kind, double eps, int64_t axis,
+                            int32_t needed) {
     return build_several<2>([&](Tensor** results) {
-        const PairTask task(*x, *y, "row_pairs_backward");
+        const PairTask task(*x, *y, axis, "row_pairs_backward");
         check_pair(*gradient, *x, "row_pairs_backward");
         if (gradient->size != task.rows)
             fail(SHAPE_ERROR, "row_pairs_backward: gradient has shape {}, expected {} elements", shape_text(*gradient),
                  task.rows);
         Owned g = contiguous(*gradient), made[2];
         for (int k = 0; k < 2; k++)
-            if (needed & (1 << k)) made[k] = new_tensor(x->shape, x->ndim, x->dtype, x->device);
+            if (needed & (1 << k)) made[k] = new_tensor(task.shape, x->ndim, x->dtype, x->device);
         kernels::row_pairs_backward.launch(x->device, *g, *task.x, *task.y, made[0].tensor, made[1].tensor,
                                            RowPairs{RowPairs::Kind(kind), eps});
-        for (int k = 0; k < 2; k++) results[k] = made[k].give();
+        for (int k = 0; k < 2; k++)
+            results[k] = made[k].tensor ? from_rows(std::move(made[k]), *x, task.axis).give() : nullptr;
     });
 }
 

@@ -109,6 +109,53 @@ PairSums sums_of_pair(const T* x, const T* y, int64_t n, const RowPairs& how) {
             row_sum<T>(n, [=](int64_t i) { return y[i] * y[i]; })};
 }
 
+enum {
+    PAIRS = 64,   // rows whose sums are taken together,
+    FEW_SUMS = 8  // element by element, where rows have so few
+};
+
+struct SumsOfPairs {
+    double xy[PAIRS], xx[PAIRS], yy[PAIRS];
+
+    PairSums of(int64_t row) const { return {xy[row], xx[row], yy[row]}; }
+};
+
+template <class T>
+void sum_pairs(const T* x, const T* y, int64_t rows, int64_t n, const RowPairs& how, SumsOfPairs& sums) {
+    if (n > FEW_SUMS) {
+        for (int64_t row = 0; row < rows; row++) {
+            const PairSums pair = sums_of_pair(x + row * n, y + row * n, n, how);
+            sums.xy[row] = pair.xy, sums.xx[row] = pair.xx, sums.yy[row] = pair.yy;
+        }
+        return;
+    }
+    const bool apart = how.kind == RowPairs::DISTANCE;
+    const T eps = T(how.eps);
+    T xy[PAIRS] = {}, xx[PAIRS] = {}, yy[PAIRS] = {};
+    for (int64_t i = 0; i < n; i++) INDEPENDENT for (int64_t row = 0; row < rows; row++) {
+            const T a = x[row * n + i], b = y[row * n + i], d = a - b + eps;
+            xy[row] += apart ? d * d : a * b;
+            xx[row] += a * a;
+            yy[row] += b * b;
+        }
+    for (int row = 0; row < PAIRS; row++)
+        sums.xy[row] = double(xy[row]), sums.xx[row] = double(xx[row]), sums.yy[row] = double(yy[row]);
+}
+
+// Calls f(first row, how many, their sums) for all rows, some at a time; several threads call it.
+template <class T, class F>
+void for_pairs(const Tensor& x, const Tensor& y, const RowPairs& how, F f) {
+    const int64_t n = x.shape[1];
+    parallel_for(x.shape[0], 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
+        SumsOfPairs sums;
+        for (; begin < end; begin += PAIRS) {
+            const int64_t rows = begin + PAIRS < end ? int64_t(PAIRS) : end - begin;
+            sum_pairs(data_as<T>(x) + begin * n, data_as<T>(y) + begin * n, rows, n, how, sums);
+            f(begin, rows, sums);
+        }
+    });
+}
+
 // to = gradient * (slope.other * y + slope.own * x)
 template <class T>
 void write_slope(const T* x, const T* y, T* to, int64_t n, const PairSlope& slope, double gradient) {
@@ -119,13 +166,12 @@ void write_slope(const T* x, const T* y, T* to, int64_t n, const PairSlope& slop
 }  // namespace
 
 void row_pairs_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, const RowPairs& how) {
-    const int64_t n = x.shape[1];
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        parallel_for(x.shape[0], 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
-            for (int64_t row = begin; row < end; row++)
-                data_as<T>(out)[row] =
-                    T(pair_value(how, sums_of_pair(data_as<T>(x) + row * n, data_as<T>(y) + row * n, n, how)));
+        for_pairs<T>(x, y, how, [&](int64_t first, int64_t rows, const SumsOfPairs& sums) {
+            T* to = data_as<T>(out) + first;
+            const RowPairs kept = how;
+            INDEPENDENT for (int64_t row = 0; row < rows; row++) to[row] = T(pair_value(kept, sums.of(row)));
         });
     });
 }
@@ -135,13 +181,14 @@ void row_pairs_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
     const int64_t n = x.shape[1];
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        parallel_for(x.shape[0], 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
-            for (int64_t row = begin; row < end; row++) {
+        for_pairs<T>(x, y, how, [&](int64_t first, int64_t rows, const SumsOfPairs& all) {
+            for (int64_t k = 0; k < rows; k++) {
+                const int64_t row = first + k;
                 const T *a = data_as<T>(x) + row * n, *b = data_as<T>(y) + row * n;
                 T* to_x = for_x ? data_as<T>(for_x) + row * n : nullptr;
                 T* to_y = for_y ? data_as<T>(for_y) + row * n : nullptr;
                 const double g = double(data_as<T>(gradient)[row]);
-                const PairSums sums = sums_of_pair(a, b, n, how);
+                const PairSums sums = all.of(k);
                 if (how.kind == RowPairs::DISTANCE) {
                     const T factor = T(g * pair_slope(how, sums).other), eps = T(how.eps);
                     for (int64_t i = 0; to_x && i < n; i++) to_x[i] = factor * (a[i] - b[i] + eps);

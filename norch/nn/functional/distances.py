@@ -16,6 +16,8 @@ from .fused import fused_or
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
+FEW = 16384  # elements that are sooner copied, so that rows lie along a dimension, than taken through the formula
+
 
 @flags
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -29,9 +31,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     check_tensors("cosine_similarity", x1, x2)
     dim = one_size(dim, "cosine_similarity: dim")
-    if dim in (-1, max(x1.ndim, x2.ndim) - 1):
-        return fused_or(partial(by_formula.row_pairs, _cosine, by_formula.COSINE), _cosine, x1, x2, eps)
-    return _cosine(x1, x2, eps, dim)
+    if dim not in (-1, max(x1.ndim, x2.ndim) - 1) and x1.numel() > FEW:
+        return _cosine(x1, x2, eps, dim)
+    return fused_or(partial(by_formula.row_pairs, _cosine, by_formula.COSINE), _cosine, x1, x2, eps, dim)
 
 
 @in_float32
