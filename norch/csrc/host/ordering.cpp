@@ -36,21 +36,29 @@ struct Extreme {
         best = is_next ? x : best;
         index = is_next ? i : index;
     }
+    // The same. Of one line compilers would make jumps, which depend on the elements.
+    void take_alone(T x, int64_t i) {
+        if (!std::is_integral_v<T>) return take(x, i);
+        const bool is_next = extends(x, best, LARGEST);
+        best = LARGEST ? std::max(best, x) : std::min(best, x);
+        index = std::max(index, is_next ? i : -1);
+    }
 };
 
-// Along a line whose elements lie side by side, as those of both results: most blocks hold no extreme.
+// Along a line whose elements lie side by side, as those of both results: most blocks hold no extreme, but one that
+// follows a block with one is likely to.
 template <bool LARGEST, class T>
 void running_extremes_of_line(const T* source, T* value, int64_t* place, int64_t n) {
     Extreme<LARGEST, T> extreme = {source[0]};
     for (int64_t i = 0; i < n; i += BLOCK) {
         const int64_t end = smaller(i + BLOCK, n);
-        if (end - i == BLOCK && !any_extends<LARGEST>(source + i, extreme.best)) {
+        if (extreme.index < i - BLOCK && end - i == BLOCK && !any_extends<LARGEST>(source + i, extreme.best)) {
             std::fill_n(value + i, int(BLOCK), extreme.best);
             std::fill_n(place + i, int(BLOCK), extreme.index);
             continue;
         }
         for (int64_t j = i; j < end; j++) {
-            extreme.take(source[j], j);
+            extreme.take_alone(source[j], j);
             value[j] = extreme.best;
             place[j] = extreme.index;
         }
@@ -84,7 +92,8 @@ void running_extremes(const Tensor& x, Tensor& values, Tensor& indices, int axis
             for (int k = 0; k < LINES; k++) extremes[k] = {source[at(0, k)]};
             for (int64_t i = 0; i < n; i++, source += step, value += value_step, place += index_step) {
                 for (int k = 0; k < LINES; k++) {
-                    extremes[k].take(source[at(0, k)], i);
+                    const T next = source[at(0, k)];
+                    LINES == 1 ? extremes[k].take_alone(next, i) : extremes[k].take(next, i);
                     value[at(1, k)] = extremes[k].best;
                     place[at(2, k)] = extremes[k].index;
                 }
