@@ -52,7 +52,7 @@ def test_sort_along_each_axis_of_each_layout(device, rng):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("count", [1, 2, 17, 100, 1000])
+@pytest.mark.parametrize("count", [1, 2, 7, 16, 17, 100, 1000])
 def test_one_element_of_each_line(dtype, count, device, rng):
     """kthvalue, median, nanmedian and mode, beside what sorting says."""
     x = norch.tensor([drawn(rng, dtype, count) for _ in range(3)], dtype=getattr(norch, dtype), device=device)
