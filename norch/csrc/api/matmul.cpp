@@ -32,7 +32,7 @@ static void check_matmul(const Tensor& x, const Tensor& y) {
 }
 
 Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
-    enum { MANY = 1024 };  // elements, which are copied sooner than gathered one by one
+    enum { MANY = 1024, FEW = 12 };  // elements, which are copied sooner than gathered one by one; in a dot product
     return build([&] {
         check_matmul(*tensor1, *tensor2);
         if (tensor1->dtype == UINT8) {  // the last bytes of a product of larger integers
@@ -56,7 +56,8 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
         Owned result = new_tensor(shape, ndim, a.dtype, a.device);
         if (batch) a = expanded(a, a_shape, ndim, "matmul"), b = expanded(b, b_shape, ndim, "matmul");
         Owned copies[2];
-        if (shape[batch] * shape[batch + 1] == 1 && a.size >= MANY) {  // dot products, of elements side by side
+        if (shape[batch] * shape[batch + 1] == 1 && a.size >= MANY &&
+            a.shape[a.ndim - 1] > FEW) {  // dot products, of elements side by side
             if (a.strides[batch + 1] != 1) copies[0] = cast(a, a.dtype), a = *copies[0];
             if (b.strides[batch] != 1) copies[1] = cast(b, b.dtype), b = *copies[1];
         }

@@ -371,8 +371,48 @@ void tiny_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m
         }
 }
 
+// A batch of dot products of few elements: those of many pairs side by side. Returns whether it is one.
+template <class T>
+bool short_dots(const Tensor& a, const Tensor& b, Tensor& out) {
+    enum { FEW = 12, PAIRS = 64 };
+    const int row = out.ndim - 2, column = row + 1;
+    const int64_t k = a.shape[column], a_step = a.strides[column], b_step = b.strides[row];
+    if (row == 0 || out.size == 0 || out.shape[row] * out.shape[column] != 1 || k == 0 || k > FEW) return false;
+    Tensor batch[3] = {a, b, out};
+    for (Tensor& tensor : batch) tensor.ndim = row, tensor.size = out.size;
+    const Layout<3> layout = collapse<3>({&batch[0], &batch[1], &batch[2]});
+    const int last = layout.ndim - 1;
+    const int64_t n = layout.shape[last], pieces = (n + PAIRS - 1) / PAIRS;
+    if (n > 1 && layout.strides[2][last] != 1) return false;
+    const int64_t a_next = layout.strides[0][last], b_next = layout.strides[1][last];
+    parallel_for(out.size / n * pieces, 1 + SMALL_PART / (smaller(n, PAIRS) * k), [&](int64_t begin, int64_t end) {
+        Odometer<3> at(layout, last);
+        at.seek(begin / pieces);
+        for (int64_t piece = begin % pieces; begin < end; begin++) {
+            const int64_t first = piece * PAIRS, count = smaller(PAIRS, n - first);
+            const T* x = data_as<const T>(a) + at.offset[0] + first * a_next;
+            const T* y = data_as<const T>(b) + at.offset[1] + first * b_next;
+            T* to = data_as<T>(out) + at.offset[2] + first;
+            T sums[PAIRS] = {};
+            const auto add = [&](auto x_next, auto y_next) {
+                for (int64_t p = 0; p < k; p++)
+                    for (int64_t i = 0; i < count; i++)
+                        sums[i] += x[p * a_step + i * x_next] * y[p * b_step + i * y_next];
+            };
+            if (a_next == 1 && b_next == 1)
+                add(std::integral_constant<int64_t, 1>(), std::integral_constant<int64_t, 1>());
+            else
+                add(a_next, b_next);
+            memcpy(to, sums, size_t(count) * sizeof(T));
+            if (++piece == pieces) piece = 0, at.next();
+        }
+    });
+    return true;
+}
+
 template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
+    if (short_dots<T>(a, b, out)) return;
     for_each_product<T>(a, b, out,
                         [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
                             if (m * n == 1 && k <= SHORT_DOT && a.column == 1 && b.row == 1) {
