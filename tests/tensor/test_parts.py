@@ -207,5 +207,13 @@ def test_axis_is_another_name_of_dim(call):
     assert call(x, axis=1).equal(call(x, dim=1))
 
 
+def test_repeat_interleave_of_many_short_slices():
+    x = norch.arange(3600).reshape(2, 600, 3)
+    for view in (x, x.movedim(0, 2).contiguous().movedim(2, 0), x[..., ::2], x[:1].expand(2, 600, 3)):
+        for count in (2, 4, 5):
+            expected = [[row for row in rows for _ in range(count)] for rows in view.tolist()]
+            assert view.repeat_interleave(count, 1).tolist() == expected
+
+
 def test_broadcast_shapes():
     assert norch.broadcast_shapes((2, 1), (3,), 1) == norch.Size([2, 3]) and norch.broadcast_shapes() == ()

@@ -204,6 +204,15 @@ static Owned repeated(const Tensor& x, int axis, int64_t count, bool each) {
     const Owned parts = reshaped(x, shape, 4);
     shape[each ? 2 : 1] = count;
     Owned out = reshaped(*result, shape, 4);
+    enum { COPIES = 4, SHORT = 16, LEAST = 1024 };
+    if (each && x.device == CPU && count <= COPIES && shape[3] > 1 && shape[3] <= SHORT && x.size >= LEAST) {
+        // Short slices: the loops run along x, once for each copy, rather than along a slice.
+        Tensor copies = *out;
+        copies.shape[2] = 1;
+        copies.size = x.size;
+        for (int64_t k = 0; k < count; k++, move_on(copies, copies.strides[2])) assign(*parts, copies);
+        return result;
+    }
     assign(expanded(*parts, shape, 4, "repeat"), *out);
     return result;
 }
