@@ -90,7 +90,15 @@ void once(const Tensor& x, Tensor& out, F kernel) {
     single.size = result.size = count_elements(single.shape, single.ndim);
     if (x.size <= FEW || single.size == x.size) return kernel(x, out);
     kernel(single, result);
-    for (int d = 0; d < x.ndim; d++) {
+    if (single.size == 1) {
+        uint64_t value;
+        memcpy(&value, out.data, size_t(item_size(out.dtype)));
+        Tensor element = out;
+        element.data = &value;
+        for (int d = 0; d < out.ndim; d++) element.strides[d] = 0;
+        return assign_tensor_cpu(element, out);
+    }
+    for (int d = x.ndim - 1; d >= 0; d--) {  // so that what is copied gets longer
         if (x.strides[d] != 0 || x.shape[d] == 1) continue;
         Tensor first = result, others = result;  // along this dimension
         first.shape[d] = others.shape[d] = out.shape[d] - 1;
