@@ -51,3 +51,40 @@ def test_the_layout_of_operands_is_no_matter(shape, dtype):
             assert x.sum(dim).tolist() == a.sum(dim).tolist()
             assert x.amax(dim).tolist() == a.amax(dim).tolist()
             assert x.argmax(dim).tolist() == a.argmax(dim).tolist()
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (5, 300, 4), (300, 2, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_parts_of_any_layout(shape, dtype):
+    rng = random.Random(f"{shape} {dtype}")
+    for _ in range(4):
+        x, y = (laid_out(drawn(shape, getattr(norch, dtype), rng), rng) for _ in range(2))
+        a, b = (norch.tensor(t.tolist(), dtype=t.dtype) for t in (x, y))
+        for dim, size in enumerate(shape):
+            places = [0, size - 1, 0]
+            expected = norch.stack([a.select(dim, place) for place in places], dim)
+            assert x.index_select(dim, norch.tensor(places)).tolist() == expected.tolist()
+        rows, columns = shape[-2:]
+        for diagonal in (-columns, -1, 0, 2, rows // 2, rows + 1):
+            lower = norch.tensor([[j - i <= diagonal for j in range(columns)] for i in range(rows)])
+            assert x.tril(diagonal).tolist() == norch.where(lower, a, a * 0).tolist()
+            assert x.triu(diagonal + 1).tolist() == norch.where(lower, a * 0, a).tolist()
+            z = norch.empty(shape[::-1], dtype=x.dtype).permute(*reversed(range(x.ndim))).copy_(x)
+            assert z.tril_(diagonal).tolist() == norch.where(lower, a, a * 0).tolist()
+        if dtype != "uint8":
+            assert norch.einsum("...i,...i->...", x, y).tolist() == (a * b).sum(-1).tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_cosines_along_each_dimension(shape):
+    rng = random.Random(str(shape))
+    x, y = (laid_out(drawn(shape, norch.float64, rng) + 1, rng) for _ in range(2))
+    for dim in range(x.ndim):
+        a, b = (norch.tensor(t.tolist(), dtype=t.dtype, requires_grad=True) for t in (x, y))
+        expected = (a * b).sum(dim) / (a.norm(dim=dim) * b.norm(dim=dim))
+        p, q = (t.detach().requires_grad_() for t in (x, y))
+        found = norch.nn.functional.cosine_similarity(p, q, dim=dim)
+        assert norch.allclose(found, expected)
+        (found * found).sum().backward()
+        (expected * expected).sum().backward()
+        assert norch.allclose(p.grad, a.grad) and norch.allclose(q.grad, b.grad)
