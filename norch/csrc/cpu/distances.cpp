@@ -40,19 +40,28 @@ template <class T>
 struct ZeroNorm : Sums {  // how many differ
     explicit ZeroNorm(double) {}
     T term(T a, T b, int) const { return a - b != a - b ? a - b : T(a != b); }  // NaN stays
-    T finish(double total) const { return T(total); }
+    template <class A>
+    T finish(A total) const {
+        return T(total);
+    }
 };
 template <class T>
 struct OneNorm : Sums {
     explicit OneNorm(double) {}
     T term(T a, T b, int) const { return size_of_difference(a, b); }
-    T finish(double total) const { return T(total); }
+    template <class A>
+    T finish(A total) const {
+        return T(total);
+    }
 };
 template <class T>
 struct TwoNorm : Sums {
     explicit TwoNorm(double) {}
     T term(T a, T b, int) const { return (a - b) * (a - b); }
-    T finish(double total) const { return T(::sqrt(total)); }
+    template <class A>
+    T finish(A total) const {
+        return T(::sqrt(total));
+    }
 };
 template <class T>
 struct AnyNorm : Sums {
@@ -61,13 +70,19 @@ struct AnyNorm : Sums {
         for (T& lane : p) lane = T(given);
     }
     T term(T a, T b, int j) const { return formula::pow(size_of_difference(a, b), p[j]); }
-    T finish(double total) const { return formula::pow(T(total), inverse); }
+    template <class A>
+    T finish(A total) const {
+        return formula::pow(T(total), inverse);
+    }
 };
 template <class T>
 struct LargestNorm {
     explicit LargestNorm(double) {}
     T term(T a, T b, int) const { return size_of_difference(a, b); }
-    T finish(double largest) const { return T(largest); }
+    template <class A>
+    T finish(A largest) const {
+        return T(largest);
+    }
     template <class A>
     static A combine(A largest, A next) {
         return (next > largest) | (next != next) ? next : largest;
@@ -86,6 +101,7 @@ __attribute__((noinline)) void distances_to(const Norm& norm, const T* x, const 
             const T* row = y + m * pitch;
             for_lanes<WIDTH>(part, [=](T total, int j) { return Norm::combine(total, norm.term(a, row[j], j)); });
         }
+        if (n <= SUMMED) return for_lanes<WIDTH>(out, [=](T, int j) { return norm.finish(part[j]); });
         for_lanes<WIDTH>(totals, [=](double total, int j) { return Norm::combine(total, double(part[j])); });
     }
     for_lanes<WIDTH>(out, [=](T, int j) { return norm.finish(totals[j]); });
