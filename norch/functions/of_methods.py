@@ -12,7 +12,7 @@ import functools
 from typing import Any, Callable, cast
 
 from .. import operation
-from .._C import lib
+from .._C import lib, number
 from ..autocasting import VARIABLE
 from ..operation import check_tensor
 from ..prototypes import operations
@@ -87,6 +87,9 @@ prelu hardshrink threshold
 """.split()
 )
 
+# The second operand of these may.
+_NUMBER_SECOND = NUMBER_FIRST | set("eq ne lt le gt ge not_equal less less_equal greater greater_equal fmod".split())
+
 _FACTOR_FIRST = {"addmm", "addmv", "addr", "baddbmm", "addbmm"}
 
 __all__ = _ROWS + _NAMES + _IN_PLACE
@@ -146,8 +149,10 @@ def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Te
     if out is not None and name in WITHOUT_OUT:
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
     kernel = None if out is None or kwargs or operation.mode.autocast else _KERNELS.get((name, len(args)))
-    if kernel is not None and written(out, kernel, input, *args):
-        return cast(Tensor, out)
+    if kernel is not None:
+        is_number = len(args) == 1 and type(args[0]) in (int, float) and name in _NUMBER_SECOND
+        if written(out, kernel, input, *((number(args[0]),) if is_number else args)):
+            return cast(Tensor, out)
     if isinstance(input, SparseTensor):
         return getattr(input, name)(*args, **kwargs)
     if name in _FACTOR_FIRST and args and isinstance(args[0], Tensor) and not isinstance(input, Tensor):

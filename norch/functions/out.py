@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar, Union
 
 from .. import operation
-from .._C import lib
+from .._C import Number, lib
 from ..autograd.in_place import after_write
 from ..autograd.mode import no_grad
 from ..given import warn
@@ -64,7 +64,7 @@ def written(out: Any, kernel: Callable[..., int], *operands: Any) -> bool:
     """Let a kernel write into `out` what it makes of tensors. False if it cannot, or if there is a graph to follow."""
     places = []
     for x in (out, *operands):
-        if not isinstance(x, operation.Tensor) or (x._edge is not None and mode.enabled):
+        if not isinstance(x, (operation.Tensor, Number)) or (x._edge is not None and mode.enabled):
             return False
         places.append(x._ptr)
     base = out._base
