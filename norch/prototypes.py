@@ -196,7 +196,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grid_sample_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, c_int32, c_int32, c_int32, c_int32]),
     "resample_tensor": (RESULT, [TENSOR, c_int64, TENSOR, TENSOR, TENSOR]),
     "unfold_tensor": (RESULT, [TENSOR, ARRAY]),
-    "fold_tensor": (RESULT, [TENSOR, ARRAY, c_int64, c_int64]),
+    "fold_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32]),
     "conv_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
     "conv_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32]),
     "max_pool_tensor": (RESULTS, [TENSOR, ARRAY, c_int32, c_int32]),

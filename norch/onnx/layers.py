@@ -205,23 +205,24 @@ def _conv_transposed(graph: Nodes, call: Call) -> list[str]:
     """The gradient of a convolution by its images, which is a transposed convolution."""
     gradient, images, weight = call.operands
     window, groups, _ = call.arguments
-    settings, pads = _window(window), list(window[6:10])
-    for axis in range(2):
+    settings, axes = _window(window), len(images.shape) - 2
+    pads = settings["pads"]
+    for axis in range(axes):
         size, stride = gradient.shape[2 + axis], settings["strides"][axis]
         full = (size - 1) * stride + settings["dilations"][axis] * (settings["kernel_shape"][axis] - 1) + 1
-        pads[2 + axis] = full - images.shape[2 + axis] - pads[axis]
+        pads[axes + axis] = full - images.shape[2 + axis] - pads[axis]
     settings["pads"] = [max(pad, 0) for pad in pads]
-    settings["output_padding"] = [max(-pad, 0) for pad in pads[2:]]
+    settings["output_padding"] = [max(-pad, 0) for pad in pads[axes:]]
     name = graph.add("ConvTranspose", graph.name(gradient), graph.name(weight), group=groups, **settings)
     return [name, "", ""]
 
 
 def _taps(graph: Nodes, channels: int, window: Sequence[int], kind: dtype) -> str:
-    """A weight [C * taps, 1, height, width] whose outputs are what each tap of the window sees of each channel."""
-    height, width = window[:2]
-    ones = [float(i % (height * width) == j) for i in range(channels * height * width) for j in range(height * width)]
-    name = f"taps_{channels}_{height}_{width}_{kind}"
-    return graph.constant(name, kind, [channels * height * width, 1, height, width], ones)
+    """A weight [C * taps, 1, ...] whose outputs are what each tap of the window sees of each channel."""
+    kernel = window[: len(window) // 5]
+    taps = math.prod(kernel)
+    ones = [float(i % taps == j) for i in range(channels * taps) for j in range(taps)]
+    return graph.constant(f"taps_{channels}_{'_'.join(map(str, kernel))}_{kind}", kind, [channels * taps, 1, *kernel], ones)
 
 
 @emits("unfold_tensor")
@@ -236,14 +237,15 @@ def _unfolded(graph: Nodes, call: Call) -> str:
 def _folded(graph: Nodes, call: Call) -> str:
     """The columns of each tap, added where the tap saw them: the transpose of what unfold does."""
     columns, out = call.operands[0], call.results[0]
-    window, *size = call.arguments
-    settings, places, pads = _window(window), [], list(window[6:10])
-    for axis in range(2):
+    window, size, axes = call.arguments
+    settings, places = _window(window), []
+    pads = settings["pads"]
+    for axis in range(axes):
         span = settings["dilations"][axis] * (settings["kernel_shape"][axis] - 1) + 1
         stride = settings["strides"][axis]
-        places.append((size[axis] + pads[axis] + pads[2 + axis] - span) // stride + 1)
-        pads[2 + axis] = (places[-1] - 1) * stride + span - size[axis] - pads[axis]
-    settings["pads"], settings["output_padding"] = [max(pad, 0) for pad in pads], [max(-pad, 0) for pad in pads[2:]]
+        places.append((size[axis] + pads[axis] + pads[axes + axis] - span) // stride + 1)
+        pads[axes + axis] = (places[-1] - 1) * stride + span - size[axis] - pads[axis]
+    settings["pads"], settings["output_padding"] = [max(pad, 0) for pad in pads], [max(-pad, 0) for pad in pads[axes:]]
     seen = graph.add("Reshape", graph.name(columns), graph.joined_sizes(*columns.shape[:2], *places))
     weight = _taps(graph, out.shape[1], window, call.kind)
     return graph.add("ConvTranspose", seen, weight, group=out.shape[1], **settings)

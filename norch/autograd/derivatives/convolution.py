@@ -1,7 +1,7 @@
 """Convolution, and the columns it is made of: `unfold` and `fold`, each the derivative of the other.
 
-Images are [N, C, height, width]. A window is what `window_array` makes: kernel, stride, dilation, padding before and
-after, each for the height, then for the width. csrc/ops/windows.h describes its geometry.
+Images are [N, C, ...] with one to three axes. A window is what `window_array` makes: kernel, stride, dilation, padding
+before and after, each for every axis. csrc/ops/windows.h describes its geometry.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def unfold(x: Tensor, window: Window) -> Tensor:
     return recorded(wrap(lib.unfold_tensor(x._ptr, window)), UnfoldBackward, (x,), window)
 
 
-def fold(columns: Tensor, window: Window, height: int, width: int) -> Tensor:
-    """The images [N, C, height, width] that the columns add up to, each at the place where `unfold` takes it."""
-    result = wrap(lib.fold_tensor(columns._ptr, window, height, width))
+def fold(columns: Tensor, window: Window, *size: int) -> Tensor:
+    """The images [N, C, *size] that the columns add up to, each at the place where `unfold` takes it."""
+    result = wrap(lib.fold_tensor(columns._ptr, window, int64_array(size), len(size)))
     return recorded(result, FoldBackward, (columns,), window)
 
 
@@ -83,16 +83,16 @@ def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, window: Window, 
     return recorded(wrap(ptr), ConvolutionBackward, (x, weight, bias), window, groups)
 
 
-def transposed_convolution(x: Tensor, weight: Tensor, window: Window, groups: int, height: int, width: int) -> Tensor:
-    """fold(weight.T @ x): the derivative of `convolution` by its images, [N, C, height, width], for a gradient x."""
-    shape = int64_array((x.shape[0], weight.shape[1] * groups, height, width))
+def transposed_convolution(x: Tensor, weight: Tensor, window: Window, groups: int, *size: int) -> Tensor:
+    """fold(weight.T @ x): the derivative of `convolution` by its images, [N, C, *size], for a gradient x."""
+    shape = int64_array((x.shape[0], weight.shape[1] * groups, *size))
     one = wrap(lib.empty_tensor(_ONE, 1, lib.dtype_of(x._ptr), lib.device_of(x._ptr)))
-    images = wrap(lib.as_strided_tensor(one._ptr, shape, _ZEROS, 4, 0))  # of which only the shape is read
+    images = wrap(lib.as_strided_tensor(one._ptr, shape, _ZEROS, x.ndim, 0))  # of which only the shape is read
     (result, _, _) = several(lib.conv_backward(x._ptr, images._ptr, weight._ptr, window, groups, _INPUT))
     return recorded(result, TransposedConvolutionBackward, (x, weight), window, groups)
 
 
-_ONE, _ZEROS = int64_array((1,)), int64_array((0,) * 4)
+_ONE, _ZEROS = int64_array((1,)), int64_array((0,) * 5)
 _INPUT, _WEIGHT = 1, 2  # the bits of what conv_backward shall compute
 
 
@@ -110,7 +110,7 @@ class ConvolutionBackward(Node):
             to_x = transposed_convolution(gradient, self.y, self.window, self.groups, *size)
         if self.needs(1):
             to_weight = _correlation(gradient, self.x, self.input[1], self.window, self.groups)
-        return [to_x, to_weight, gradient.sum((0, 2, 3)) if self.needs(2) else None]
+        return [to_x, to_weight, gradient.sum((0, *range(2, gradient.ndim))) if self.needs(2) else None]
 
     def fused(self, gradient: Tensor) -> Gradients:
         # the gradient of the weight reads x, and the other way round

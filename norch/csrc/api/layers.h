@@ -76,17 +76,17 @@ API Results* grid_sample_backward(Tensor* gradient, Tensor* x, Tensor* grid, int
 // counts [outputs] and places [taps, outputs] are int32; the weights have x's dtype, or float32 if that is narrow.
 API Tensor* resample_tensor(Tensor* x, int64_t axis, Tensor* counts, Tensor* places, Tensor* weights);
 
-// ---- Windows over images [N, C, y, x] (api/windows.cpp). A window is ten integers, each for y, then for x: kernel,
-//      stride, dilation, padding before, padding after.
+// ---- Windows over images [N, C, ...] with one to three axes (api/windows.cpp). A window has five settings for each
+//      axis: kernel, stride, dilation, padding before, padding after.
 API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, outputs]
-API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
+API Tensor* fold_tensor(Tensor* columns, const int64_t* window, const int64_t* sizes,
+                        int32_t axes);  // the sums of columns, in images of these sizes
 API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* window,
                         int64_t groups);  // bias or null
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
                            int32_t needed);
-// Pools of [N, C, ...] with one to three axes (api/pooling.cpp); a window has five settings for each axis, `sizes` are
-// those of the axes: of the results of adaptive pools, of the images in a backward. With `ceil` a last window may begin
+// Pools (api/pooling.cpp); `sizes` are those of the axes: of the results of adaptive pools, of the images in a backward. With `ceil` a last window may begin
 // inside the image and end outside. max_pool: the largest and their places, or no places (`with_places` 0). In its backward
 // no window means adaptive.
 API Results* max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, int32_t with_places);

@@ -12,13 +12,6 @@
 
 namespace {
 
-int axes_of(const Tensor& images, const char* name) {
-    if (images.ndim < 3 || images.ndim > 5)
-        fail(SHAPE_ERROR, "{}: images have shape {}, expected [N, C, ...] with one to three axes", name,
-             shape_text(images));
-    return images.ndim - 2;
-}
-
 // New images with the first two sizes of another tensor, in the order that the window names.
 Owned new_images(const Tensor& like, const Window& window, bool of_outputs, int32_t dtype) {
     const Axis* const all[] = {&window.z, &window.y, &window.x};
@@ -30,14 +23,6 @@ Owned new_images(const Tensor& like, const Window& window, bool of_outputs, int3
     Owned images = new_tensor(shape, like.ndim + channels_last, dtype, like.device);
     if (channels_last) put_channels_first(*images);
     return images;
-}
-
-// The window of the last axes, x last.
-Window window_along(const Axis (&found)[3], int axes) {
-    Window window = {{1, 1, 1, 1, 1, 0}, found[axes - 1]};
-    if (axes > 1) window.y = found[axes - 2];
-    if (axes > 2) window.z = found[0];
-    return window;
 }
 
 // Torch's rule: a window that lies in the padding alone has no largest element.

@@ -1,7 +1,7 @@
 // What slides a window over images, in the C API: unfold and fold, convolution, and their gradients.
 //
-// Images are [N, C, y, x]; Python brings in what has no batch, or a single axis. ops/windows.h has the geometry, pooling.cpp the
-// pools.
+// Images are [N, C, ...] with one to three axes more: sequences, images and volumes. ops/windows.h has the geometry,
+// pooling.cpp the pools.
 
 #include "api.h"
 #include "api/checks.h"
@@ -10,30 +10,36 @@
 
 namespace {
 
-void check_rank(const Tensor& x, const char* name) {
-    if (x.ndim != 4) fail(SHAPE_ERROR, "{}: input has shape {}, expected [N, C, height, width]", name, shape_text(x));
+// `given` has five settings for each axis.
+Window window_of(const int64_t* given, const int64_t* sizes, int axes, const char* name) {
+    Axis found[3] = {};
+    for (int d = 0; d < axes; d++) found[d] = axis_of(given + d, axes, sizes[d], false, name);
+    return window_along(found, axes);
 }
 
-void check_images(const Tensor& x, const char* name) {
-    check_real(x, name);
-    check_rank(x, name);
-}
-
-Window window_of(const int64_t* given, int64_t height, int64_t width, bool ceil, const char* name) {
-    return {axis_of(given, 2, height, ceil, name), axis_of(given + 1, 2, width, ceil, name)};
-}
-
-Window window_of(const int64_t* given, const Tensor& x, bool ceil, const char* name) {
-    return window_of(given, x.shape[2], x.shape[3], ceil, name);
-}
-
-// Contiguous images with the first two sizes of another tensor.
-Owned new_images(const Tensor& like, int64_t channels, int64_t height, int64_t width) {
-    const int64_t shape[] = {like.shape[0], channels, height, width};
-    return new_tensor(shape, 4, like.dtype, like.device);
+// Contiguous images of these channels with the batch of another tensor; their sizes are what the window sees or gives.
+Owned new_images(const Tensor& like, int64_t channels, const Window& window, bool of_outputs, int axes) {
+    const Axis* const all[] = {&window.z, &window.y, &window.x};
+    int64_t shape[5] = {like.shape[0], channels};
+    for (int d = 0; d < axes; d++) shape[2 + d] = of_outputs ? all[d + 3 - axes]->out : all[d + 3 - axes]->in;
+    return new_tensor(shape, 2 + axes, like.dtype, like.device);
 }
 
 }  // namespace
+
+int axes_of(const Tensor& images, const char* name) {
+    if (images.ndim < 3 || images.ndim > 5)
+        fail(SHAPE_ERROR, "{}: images have shape {}, expected [N, C, ...] with one to three axes", name,
+             shape_text(images));
+    return images.ndim - 2;
+}
+
+Window window_along(const Axis (&found)[3], int axes) {
+    Window window = {{1, 1, 1, 1, 1, 0}, found[axes - 1]};
+    if (axes > 1) window.y = found[axes - 2];
+    if (axes > 2) window.z = found[0];
+    return window;
+}
 
 void check_number(const Tensor& x, const char* name) {
     if (x.dtype == BOOL) fail(RUNTIME_ERROR, "{}: expected a dtype of numbers, got bool", name);
@@ -62,24 +68,23 @@ Axis axis_of(const int64_t* given, int apart, int64_t in, bool ceil, const char*
 
 Tensor* unfold_tensor(Tensor* x, const int64_t* given) {
     return build([&] {
-        check_rank(*x, "unfold");
-        const Window window = window_of(given, *x, false, "unfold");
+        const Window window = window_of(given, x->shape + 2, axes_of(*x, "unfold"), "unfold");
         const int64_t shape[] = {x->shape[0], x->shape[1] * window.taps(), window.outputs()};
         Owned images = contiguous(*x), out = new_tensor(shape, 3, x->dtype, x->device);
-        if (out->size == 0) return out;
-        kernels::unfold.launch(x->device, *images, *out, window);
+        if (out->size) kernels::unfold.launch(x->device, *images, *out, window);
         return out;
     });
 }
 
-Tensor* fold_tensor(Tensor* columns, const int64_t* given, int64_t height, int64_t width) {
+Tensor* fold_tensor(Tensor* columns, const int64_t* given, const int64_t* sizes, int32_t axes) {
     return build([&] {
         check_number(*columns, "fold");
-        const Window window = window_of(given, height, width, false, "fold");
+        const Window window = window_of(given, sizes, axes, "fold");
         if (columns->ndim != 3 || columns->shape[1] % window.taps() || columns->shape[2] != window.outputs())
             fail(SHAPE_ERROR, "fold: input has shape {}, expected [N, C * {}, {}]", shape_text(*columns), window.taps(),
                  window.outputs());
-        Owned rows = contiguous(*columns), out = new_images(*columns, columns->shape[1] / window.taps(), height, width);
+        Owned rows = contiguous(*columns);
+        Owned out = new_images(*columns, columns->shape[1] / window.taps(), window, false, axes);
         if (rows->size == 0)
             fill(*out, 0);
         else
@@ -92,11 +97,14 @@ Tensor* fold_tensor(Tensor* columns, const int64_t* given, int64_t height, int64
 
 // The window of a convolution, after checks of what it is given.
 static Window conv_window(const Tensor& x, const Tensor& weight, const int64_t* given, int64_t groups) {
-    check_images(x, "conv");
+    check_real(x, "conv");
+    const int axes = axes_of(x, "conv");
     check_pair(x, weight, "conv");
-    if (weight.ndim != 4 || weight.shape[2] != given[0] || weight.shape[3] != given[1])
-        fail(SHAPE_ERROR, "conv: weight has shape {}, expected [out, in / groups, {}, {}]", shape_text(weight),
-             given[0], given[1]);
+    bool fits = weight.ndim == x.ndim;
+    for (int d = 0; fits && d < axes; d++) fits = weight.shape[2 + d] == given[d];
+    if (!fits)
+        fail(SHAPE_ERROR, "conv: weight has shape {}, expected [out, in / groups, ...] that ends in {}",
+             shape_text(weight), shape_text(given, axes));
     if (groups < 1) fail(RUNTIME_ERROR, "conv: groups is {}, expected at least 1", groups);
     if (weight.shape[0] % groups)
         fail(SHAPE_ERROR, "conv: weight has shape {}, expected its {} outputs to fall into {} groups",
@@ -104,7 +112,7 @@ static Window conv_window(const Tensor& x, const Tensor& weight, const int64_t* 
     if (x.shape[1] % groups || x.shape[1] / groups != weight.shape[1])
         fail(SHAPE_ERROR, "conv: input has {} channels (shape {}), expected {} for a weight of {} in {} groups",
              x.shape[1], shape_text(x), (weight.shape[1] * groups), shape_text(weight), groups);
-    return window_of(given, x, false, "conv");
+    return window_of(given, x.shape + 2, axes, "conv");
 }
 
 Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* given, int64_t groups) {
@@ -115,7 +123,7 @@ Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* give
             if (bias->ndim != 1 || bias->shape[0] != weight->shape[0])
                 fail(SHAPE_ERROR, "conv: bias has shape {}, expected [{}]", shape_text(*bias), weight->shape[0]);
         }
-        Owned out = new_images(*x, weight->shape[0], window.y.out, window.x.out);
+        Owned out = new_images(*x, weight->shape[0], window, true, x->ndim - 2);
         if (out->size == 0) return out;
         if (weight->size == 0)
             fail(SHAPE_ERROR, "conv: weight has shape {}, expected no size of 0", shape_text(*weight));
@@ -126,10 +134,10 @@ Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* give
     });
 }
 
-// The sum of a gradient [N, C, y, x] for each channel.
+// The sum of a gradient [N, C, ...] for each channel.
 static Owned sum_of_channels(const Tensor& gradient) {
-    const int64_t shape[] = {1, gradient.shape[1], 1, 1};
-    Owned sums = new_tensor(shape, 4, gradient.dtype, gradient.device);
+    int64_t shape[5] = {1, gradient.shape[1], 1, 1, 1};
+    Owned sums = new_tensor(shape, gradient.ndim, gradient.dtype, gradient.device);
     if (sums->size) kernels::sum.launch(gradient.device, gradient, *sums);
     sums->ndim = 1;
     sums->shape[0] = gradient.shape[1], sums->strides[0] = 1;
@@ -142,21 +150,24 @@ Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_
     return build_several<3>([&](Tensor** results) {
         const Window window = conv_window(*x, *weight, given, groups);
         check_pair(*gradient, *x, "conv_backward");
-        const int64_t expected[] = {x->shape[0], weight->shape[0], window.y.out, window.x.out};
-        if (!has_shape(*gradient, expected, 4))
+        const int axes = x->ndim - 2;
+        const int64_t all[] = {x->shape[0], weight->shape[0], window.z.out, window.y.out, window.x.out};
+        int64_t expected[5] = {all[0], all[1]};
+        for (int d = 0; d < axes; d++) expected[2 + d] = all[5 - axes + d];
+        if (!has_shape(*gradient, expected, x->ndim))
             fail(SHAPE_ERROR, "conv_backward: gradient has shape {}, expected {}", shape_text(*gradient),
-                 shape_text(expected, 4));
+                 shape_text(expected, x->ndim));
         Owned g = contiguous(*gradient), for_input, for_weight, for_bias;
         const bool empty = g->size == 0 || x->size == 0;
         if (needed & INPUT) {
-            for_input = new_images(*x, x->shape[1], x->shape[2], x->shape[3]);
+            for_input = new_images(*x, x->shape[1], window, false, axes);
             if (empty)
                 fill(*for_input, 0);
             else
                 kernels::conv_input.launch(x->device, *g, *contiguous(*weight), *for_input, window);
         }
         if (needed & WEIGHT) {
-            for_weight = new_tensor(weight->shape, 4, weight->dtype, weight->device);
+            for_weight = new_tensor(weight->shape, weight->ndim, weight->dtype, weight->device);
             if (empty)
                 fill(*for_weight, 0);
             else

@@ -16,7 +16,7 @@ void unfold_tensor_cpu(const Tensor& x, Tensor& out, const Window& window) {
         const int64_t image = window.inputs(), column = window.taps() * window.outputs();
         parallel_for(x.shape[0] * x.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i++)
-                unfold_block<T>({data_as<T>(x) + i * image, 0, 1}, window, {0, 1, 0, window.y.out},
+                unfold_block<T>({data_as<T>(x) + i * image, 0, 1}, window, Block::of_image(window),
                                 data_as<T>(out) + i * column);
         });
     });
@@ -31,7 +31,7 @@ void fold_tensor_cpu(const Tensor& columns, Tensor& out, const Window& window) {
         parallel_for(out.shape[0] * out.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {
             memset(data_as<T>(out) + begin * image, 0, size_t((end - begin) * image) * sizeof(T));
             for (int64_t i = begin; i < end; i++)
-                fold_block<T>(data_as<T>(columns) + i * column, window, {0, 1, 0, window.y.out},
+                fold_block<T>(data_as<T>(columns) + i * column, window, Block::of_image(window),
                               {data_as<T>(out) + i * image, 0, 1});
         });
     });

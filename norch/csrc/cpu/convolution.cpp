@@ -37,30 +37,34 @@ int64_t between(int64_t low, int64_t n, int64_t high) { return n < low ? low : n
 int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 struct Blocks {
-    int64_t samples, rows;          // of a block, at most
-    int64_t all_samples, all_rows;  // of the tensor
-    int64_t per_sample;             // blocks, if a sample has several
-    int64_t positions;              // of a block, at most
+    int64_t samples, planes, rows;             // of a block, at most
+    int64_t all_samples, all_planes, all_rows;  // of the tensor
+    int64_t positions;                          // of a block, at most
 
     Blocks(int64_t all_samples, int64_t wanted, const Window& window)
-        : all_samples(all_samples), all_rows(window.y.out) {
+        : all_samples(all_samples), all_planes(window.z.out), all_rows(window.y.out) {
         rows = smaller(all_rows, parts_of(wanted, window.x.out));
-        samples = rows < all_rows ? 1 : smaller(all_samples, 1 + (wanted - 1) / window.outputs());
-        per_sample = parts_of(all_rows, rows);
-        positions = samples * rows * window.x.out;
+        planes = rows < all_rows ? 1 : smaller(all_planes, parts_of(wanted, window.y.out * window.x.out));
+        const bool is_part = rows < all_rows || planes < all_planes;
+        samples = is_part ? 1 : smaller(all_samples, parts_of(wanted, window.outputs()));
+        positions = samples * planes * rows * window.x.out;
     }
 
     int64_t groups() const { return parts_of(all_samples, samples); }  // of samples
-    int64_t count() const { return groups() * per_sample; }
+    int64_t per_sample() const { return parts_of(all_planes, planes) * parts_of(all_rows, rows); }
+    int64_t count() const { return groups() * per_sample(); }
     Block at(int64_t i) const {
-        const int64_t sample = i / per_sample * samples, row = i % per_sample * rows;
-        return {sample, smaller(samples, all_samples - sample), row, smaller(rows, all_rows - row)};
+        const int64_t sample = i / per_sample() * samples, of_plane = parts_of(all_rows, rows);
+        const int64_t plane = i % per_sample() / of_plane * planes, row = i % of_plane * rows;
+        return {sample, smaller(samples, all_samples - sample),
+                plane,  smaller(planes, all_planes - plane),
+                row,    smaller(rows, all_rows - row)};
     }
 };
 
 // The channels whose columns are made at a time: their padded images are not larger than a block either.
 int64_t channels_at_once(const Sizes& sizes, const Window& window, const Blocks& blocks) {
-    const int64_t image = blocks.positions * window.y.stride * window.x.stride;
+    const int64_t image = blocks.positions * window.z.stride * window.y.stride * window.x.stride;
     const int64_t most = between(1, smaller(DEPTH / window.taps(), BLOCK / image), sizes.channels);
     return parts_of(sizes.channels, parts_of(sizes.channels, most));
 }
@@ -94,7 +98,7 @@ public:
         : sizes(sizes),
           window(window),
           chunk(channels_at_once(sizes, window, blocks)),
-          padded(window, blocks.samples, blocks.rows, chunk),
+          padded(window, blocks.samples, blocks.planes, blocks.rows, chunk),
           panel(chunk * window.taps() * ROW),
           buffer(blocks.samples > 1 ? sizes.outputs * blocks.positions : 0) {
         memset(panel.data, 0, size_t(panel.count) * sizeof(T));
@@ -102,10 +106,10 @@ public:
 
     // weight: of the group, [outputs, depth]
     void compute(const Block& block, int64_t group, const T* x, const T* weight, const T* bias, T* out) {
-        const int64_t n = block.samples * block.rows * window.x.out, m = sizes.outputs;
+        const int64_t n = block.samples * block.planes * block.rows * window.x.out, m = sizes.outputs;
         const bool direct = block.samples == 1;
         const Matrix<T> to =
-            direct ? rows_of(sizes, out, group, block.sample, block.row * window.x.out) : Matrix<T>{buffer.data, n, 1};
+            direct ? rows_of(sizes, out, group, block.sample, block.position(window)) : Matrix<T>{buffer.data, n, 1};
         for (int64_t o = 0; bias && o < m; o++)
             for (int64_t p = 0; p < n; p++) to(o, p) = bias[group * m + o];
         for (int64_t c = 0; c < sizes.channels; c += chunk) {
@@ -130,7 +134,7 @@ public:
 // A window of one tap that sees every element sees the image itself.
 bool is_product(const Window& window) {
     auto is_plain = [](const Axis& axis) { return axis.kernel == 1 && axis.stride == 1 && axis.in == axis.out; };
-    return is_plain(window.y) && is_plain(window.x);
+    return is_plain(window.z) && is_plain(window.y) && is_plain(window.x);
 }
 
 // weight: [groups * outputs, depth]
@@ -220,12 +224,12 @@ void input_strided(const Sizes& sizes, const Window& window, const T* gradient, 
     memset(out, 0, size_t(sizes.samples * sizes.groups * sizes.channels * window.inputs()) * sizeof(T));
     parallel_for(blocks.groups(), 1, [&](int64_t begin, int64_t end) {
         Scratch<T> columns(m * blocks.positions), buffer(k * blocks.positions);
-        for (int64_t i = begin * blocks.per_sample; i < end * blocks.per_sample; i++) {
+        for (int64_t i = begin * blocks.per_sample(); i < end * blocks.per_sample(); i++) {
             const Block block = blocks.at(i);
-            const int64_t n = block.samples * block.rows * window.x.out;
+            const int64_t n = block.samples * block.planes * block.rows * window.x.out;
             for (int64_t group = 0; group < sizes.groups; group++) {
                 const Matrix<const T> rows =
-                    gathered(sizes, gradient, group, block, block.row * window.x.out, buffer.data);
+                    gathered(sizes, gradient, group, block, block.position(window), buffer.data);
                 const Matrix<const T> taps = {weight + group * k * m, 1, m};
                 matrix_product(taps, rows, Matrix<T>{columns.data, n, 1}, m, n, k, false);
                 fold_block(columns.data, window, block, images_of(sizes, out, group, window));
@@ -250,7 +254,7 @@ void conv_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias, 
 // is if the result is much larger than the gradient.
 void conv_input_tensor_cpu(const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window) {
     const Sizes sizes(out, weight, window);
-    const bool strided = window.y.stride > 1 || window.x.stride > 1 || window.inputs() > 2 * window.outputs();
+    const bool strided = is_strided(window) || window.inputs() > 2 * window.outputs();
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         (is_depthwise(sizes) ? depthwise_input<T>
@@ -270,15 +274,15 @@ void add_weight_blocks(const Sizes& sizes, const Window& window, const Blocks& b
                        const T* gradient, const T* x, T* out) {
     const int64_t m = sizes.outputs, taps = window.taps(), chunk = channels_at_once(sizes, window, blocks);
     const int64_t row = POSITIONS + PaddedImages<T>::SLACK;
-    PaddedImages<T> padded(window, blocks.samples, blocks.rows, chunk);
+    PaddedImages<T> padded(window, blocks.samples, blocks.planes, blocks.rows, chunk);
     Scratch<T> columns(chunk * taps * row), turned(blocks.positions * m);
     for (int64_t i = begin; i < end; i++) {
         const Block block = blocks.at(i);
-        const int64_t n = block.rows * window.x.out, all = block.samples * n;
+        const int64_t n = block.planes * block.rows * window.x.out, all = block.samples * n;
         for (int64_t group = 0; group < sizes.groups; group++) {
             for (int64_t s = 0; s < block.samples; s++) {
                 const Matrix<const T> rows =
-                    rows_of(sizes, gradient, group, block.sample + s, block.row * window.x.out);
+                    rows_of(sizes, gradient, group, block.sample + s, block.position(window));
                 transpose(rows.data, rows.row, &turned[s * n * m], m, m, n);
             }
             for (int64_t c = 0; c < sizes.channels; c += chunk) {

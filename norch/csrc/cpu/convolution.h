@@ -25,7 +25,11 @@ inline Window reversed(const Window& window) {
     auto reverse = [](const Axis& axis) {
         return Axis{axis.out, axis.in, axis.kernel, 1, axis.dilation, axis.dilation * (axis.kernel - 1) - axis.before};
     };
-    return {reverse(window.y), reverse(window.x)};
+    return {reverse(window.y), reverse(window.x), reverse(window.z)};
+}
+
+inline bool is_strided(const Window& window) {
+    return window.z.stride > 1 || window.y.stride > 1 || window.x.stride > 1;
 }
 
 // ---- Depthwise convolution: groups of one channel ------------------------------------------------------------------

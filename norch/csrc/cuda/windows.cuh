@@ -12,48 +12,6 @@
 
 namespace {
 
-// ---- Columns -----------------------------------------------------------------------------------------------------
-
-// An element of a tensor [images, y, x] by its number in row order.
-struct Pixel {
-    int64_t image, y, x;
-    __device__ Pixel(int64_t i, int64_t height, int64_t width)
-        : image(i / width / height), y(i / width % height), x(i % width) {}
-};
-
-// out[image, (i, j), o] = what tap (i, j) sees at output o
-template <class T>
-__global__ void unfold_kernel(const T* x, T* out, int64_t size, Window window) {
-    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
-        const Pixel o(e, window.y.out, window.x.out), tap(o.image, window.y.kernel, window.x.kernel);
-        const int64_t row = window.y.input(o.y, tap.y), column = window.x.input(o.x, tap.x);
-        const bool inside = window.y.holds(row) & window.x.holds(column);
-        out[e] = inside ? x[tap.image * window.inputs() + row * window.x.in + column] : T(0);
-    }
-}
-
-// out[image, y, x] = the sum of the columns whose tap sees it
-template <class T>
-__global__ void fold_kernel(const T* columns, T* out, int64_t size, Window window) {
-    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
-        const Pixel at(e, window.y.in, window.x.in);
-        const T* taps = columns + at.image * window.taps() * window.outputs();
-        T sum = T(0);
-        for (int64_t i = 0; i < window.y.kernel; i++) {
-            const int64_t row = window.y.output(at.y, i);
-            if (row < 0) continue;
-            for (int64_t j = 0; j < window.x.kernel; j++) {
-                const int64_t column = window.x.output(at.x, j);
-                if (column < 0) continue;
-                sum += taps[(i * window.x.kernel + j) * window.outputs() + row * window.x.out + column];
-            }
-        }
-        out[e] = sum;
-    }
-}
-
-// ---- Pooling -----------------------------------------------------------------------------------------------------
-
 // An element of a tensor [images, z, y, x, channels] by its number in row order.
 struct Voxel {
     int64_t image, z, y, x, channels, channel;
@@ -70,6 +28,40 @@ struct Voxel {
     // The element of its image and channel at a place.
     __device__ int64_t at(int64_t place, int64_t places) const { return (image * places + place) * channels + channel; }
 };
+
+// ---- Columns -----------------------------------------------------------------------------------------------------
+
+// out[image, tap, o] = what the tap sees at output o
+template <class T>
+__global__ void unfold_kernel(const T* x, T* out, int64_t size, Window window) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Voxel o = Voxel::of_output(e, window);
+        const Voxel tap(o.image, window.z.kernel, window.y.kernel, window.x.kernel, 1);
+        const int64_t depth = window.z.input(o.z, tap.z), row = window.y.input(o.y, tap.y),
+                      column = window.x.input(o.x, tap.x);
+        const bool inside = window.z.holds(depth) & window.y.holds(row) & window.x.holds(column);
+        out[e] = inside ? x[tap.image * window.inputs() + window.row(depth, row) + column] : T(0);
+    }
+}
+
+// out[image, z, y, x] = the sum of the columns whose tap sees it
+template <class T>
+__global__ void fold_kernel(const T* columns, T* out, int64_t size, Window window) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Voxel at = Voxel::of_input(e, window);
+        const T* taps = columns + at.image * window.taps() * window.outputs();
+        T sum = T(0);
+        for (int64_t tap = 0; tap < window.taps(); tap++, taps += window.outputs()) {
+            const Voxel of(tap, window.z.kernel, window.y.kernel, window.x.kernel, 1);
+            const int64_t plane = window.z.output(at.z, of.z), row = window.y.output(at.y, of.y),
+                          column = window.x.output(at.x, of.x);
+            if (plane >= 0 && row >= 0 && column >= 0) sum += taps[(plane * window.y.out + row) * window.x.out + column];
+        }
+        out[e] = sum;
+    }
+}
+
+// ---- Pooling -----------------------------------------------------------------------------------------------------
 
 // The inputs that output o sees along an axis: from begin to end - 1, `step` apart.
 struct Steps : Span {
@@ -273,10 +265,10 @@ void conv_tensor_cuda(const Tensor& x, const Tensor& weight, const Tensor* bias,
         matmul_tensor_cuda(lowered.weight_of(weight, n), columns, rows);
     }
     if (!bias) return;
-    Tensor start = *bias;  // [1, outputs, 1, 1]
-    start.ndim = 4;
+    Tensor start = *bias;  // [1, outputs, 1, ...]
+    start.ndim = out.ndim;
+    for (int d = 0; d < out.ndim; d++) start.shape[d] = 1;
     start.shape[1] = bias->size, start.strides[1] = 1;
-    start.shape[0] = start.shape[2] = start.shape[3] = 1;
     add_tensor_cuda(out, expanded(start, out.shape, out.ndim, "conv"), out);
 }
 

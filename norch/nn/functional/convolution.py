@@ -15,7 +15,7 @@ from ...tensor import Tensor
 from ...types import Sizes, shown
 from .checks import check_tensors
 from .padding import pad
-from .windows import Windows, along_depth, as_images, batch_of, check_not_empty, from_images, per_axis, window
+from .windows import Windows, as_given, batch_of, check_not_empty, per_axis, window
 
 __all__ = [
     "conv1d",
@@ -106,59 +106,34 @@ def _convolve(
     _check_weights(name, axes, weight, bias, groups, "[out, in / groups")
     _, _, *kernel = weight.shape
     given = [tuple(x) if isinstance(x, list) else x for x in (stride, padding, dilation)]
-    taps, plane = _taps(name, tuple(kernel), *given)
-    if axes < 3:
-        images = as_images(name, axes, x)
-        if images.shape[0]:
-            check_not_empty(name, images, first=2)
-        filters = weight if axes == 2 else weight.unsqueeze(-2)
-        return from_images(_product(images, filters, bias, plane, groups, taps), axes, x)
-    # In three dimensions, what the window sees in the depth becomes channels of images, [N * depths, C * taps, ...]
-    volumes = batch_of(name, axes, x)
-    if volumes.shape[0]:
-        check_not_empty(name, volumes, first=2)
-    samples, channels, _, height, width = volumes.shape
-    depth, along, is_all = _along_depth(taps)
-    if is_all:
-        result = _product(along_depth(volumes), weight.flatten(3), bias, along, groups, depth)
-        return own(from_images(result.unflatten(3, (height, width)), axes, x))
-    columns, depths = kernels.unfold(along_depth(volumes), along), taps.positions(volumes.shape[2:])[0]
-    images = columns.reshape(samples, channels * kernel[0], depths, height, width).transpose(1, 2).flatten(0, 1)
-    result = _product(images, weight.flatten(1, 2), bias, plane, groups, taps)
-    result = result.unflatten(0, (samples, depths)).transpose(1, 2)
-    return own(from_images(result, axes, x))
+    taps, seen = _taps(name, tuple(kernel), *given)
+    images = batch_of(name, axes, x)
+    if images.shape[0]:
+        check_not_empty(name, images, first=2)
+    return as_given(_product(images, weight, bias, seen, groups, taps), axes, x)
 
 
 @functools.lru_cache(256, typed=True)  # layers repeat theirs
 def _taps(
     name: str, kernel: tuple[int, ...], stride: Sizes, padding: Sizes | str, dilation: Sizes
 ) -> tuple[Windows, Window]:
-    """What the window sees, and the same along the last two axes as C takes it."""
+    """The window, and the same as C takes it."""
     axes = len(kernel)
     steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
     taps = Windows(kernel, steps, spreads, *padding_of(name, padding, kernel, steps, spreads))
-    return taps, taps.plane()
+    return taps, taps.all_axes()
 
 
-@functools.lru_cache(256)
-def _along_depth(taps: Windows) -> tuple[Windows, Window, bool]:
-    """The window along the depth of volumes, the same as C takes it, and whether it sees one element across."""
-    depth = taps.depth()
-    return depth, depth.plane(), taps.is_still(1) and taps.is_still(2)
-
-
-def _product(images: Tensor, filters: Tensor, bias: Tensor | None, plane: Window, groups: int, taps: Windows) -> Tensor:
+def _product(images: Tensor, filters: Tensor, bias: Tensor | None, seen: Window, groups: int, taps: Windows) -> Tensor:
     """weight @ unfold(images) + bias. For floating dtypes a kernel does it block by block."""
     if images.is_floating_point() or filters.is_floating_point():
-        return kernels.convolution(images, filters, bias, plane, groups)
+        return kernels.convolution(images, filters, bias, seen, groups)
     _check_dtypes(images, filters, bias)
-    axes = min(len(taps.kernel), 2)
-    last = Windows(*(setting[-axes:] for setting in taps))
-    positions = [1] * (2 - axes) + last.positions(images.shape[-axes:])
+    positions = taps.positions(images.shape[2:])
     samples, outputs = images.shape[0], filters.shape[0]
-    columns = kernels.unfold(images, plane).reshape(samples, groups, math.prod(filters.shape[1:]), math.prod(positions))
+    columns = kernels.unfold(images, seen).reshape(samples, groups, math.prod(filters.shape[1:]), math.prod(positions))
     result = (filters.reshape(groups, outputs // groups, -1) @ columns).reshape(samples, outputs, *positions)
-    return result if bias is None else result + bias.reshape(-1, 1, 1)
+    return result if bias is None else result + bias.reshape([-1] + [1] * len(positions))
 
 
 def _check_dtypes(x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
@@ -278,7 +253,7 @@ def _transpose(
     _check_weights(name, axes, weight, bias, groups, "[in, out / groups")
     batch = batch_of(name, axes, x)
     given = [tuple(x) if isinstance(x, list) else x for x in (stride, padding, output_padding, dilation)]
-    taps, plane, sizes, beyond = _reach(name, tuple(x.shape), tuple(weight.shape[2:]), *given)
+    seen, sizes, beyond = _reach(name, tuple(x.shape), tuple(weight.shape[2:]), *given)
     if groups < 1 or batch.shape[1] != weight.shape[0] or weight.shape[0] % groups:
         raise ShapeError(
             f"{name}: input of shape {list(x.shape)} and weight of shape {list(weight.shape)}, expected as many "
@@ -288,10 +263,10 @@ def _transpose(
         raise ShapeError(f"{name}: bias has shape {list(bias.shape)}, expected [{weight.shape[1] * groups}]")
     if bias is not None:
         _check_dtypes(x, weight, bias)
-    result = _untransposed(axes, batch, weight, taps, plane, groups, sizes)
+    result = _spread(batch, weight, seen, groups, sizes)
     if any(beyond):
         result = pad(result, [number for count in reversed(beyond) for number in (0, count)])
-    result = own(result if x.ndim == axes + 2 else result.squeeze(0))
+    result = as_given(result, axes, x)
     return result if bias is None else result + bias.reshape([-1] + [1] * axes)
 
 
@@ -304,9 +279,9 @@ def _reach(
     padding: Sizes,
     output_padding: Sizes,
     dilation: Sizes,
-) -> tuple[Windows, Window, list[int], list[int]]:
-    """The window of a transposed convolution, the same along the last two axes as C takes it, the sizes of the result,
-    and how many elements follow that nothing reaches."""
+) -> tuple[Window, list[int], list[int]]:
+    """The window of a transposed convolution as C takes it, the sizes of the result, and how many elements follow that
+    nothing reaches."""
     axes = len(kernel)
     steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
     before = per_axis(padding, axes, f"{name}: padding")
@@ -322,33 +297,18 @@ def _reach(
     ]
     if min(sizes) < 1 or min(before) < 0:
         raise ShapeError(f"{name}: input of shape {list(shape)} gives sizes {sizes}, expected at least 1")
-    return taps, taps.plane(), sizes, [count - k for count, k in zip(extra, kept)]
+    return taps.all_axes(), sizes, [count - k for count, k in zip(extra, kept)]
 
 
-def _untransposed(
-    axes: int, batch: Tensor, weight: Tensor, taps: Windows, plane: Window, groups: int, sizes: Sequence[int]
-) -> Tensor:
-    if axes == 1:
-        return _spread(batch.unsqueeze(-2), weight.unsqueeze(-2), plane, groups, [1, *sizes]).squeeze(-2)
-    if axes == 2:
-        return _spread(batch, weight, plane, groups, sizes)
-    # In three dimensions, the channels of the images [N * depths, out * taps, ...] are added up along the depth
-    samples, _, depths = batch.shape[:3]
-    images = batch.transpose(1, 2).flatten(0, 1)
-    planes = _spread(images, weight.flatten(1, 2), plane, groups, sizes[1:])
-    columns = planes.unflatten(0, (samples, depths)).transpose(1, 2).flatten(2)
-    return kernels.fold(columns, _along_depth(taps)[1], sizes[0], sizes[1] * sizes[2]).unflatten(3, sizes[1:])
-
-
-def _spread(x: Tensor, filters: Tensor, taps: Window, groups: int, sizes: Sequence[int]) -> Tensor:
+def _spread(x: Tensor, filters: Tensor, seen: Window, groups: int, sizes: Sequence[int]) -> Tensor:
     """fold(weight.T @ x) to images of these sizes. For floating dtypes a kernel does it block by block."""
     if x.is_floating_point() or filters.is_floating_point():
-        return kernels.transposed_convolution(x, filters, taps, groups, *sizes)
+        return kernels.transposed_convolution(x, filters, seen, groups, *sizes)
     _check_dtypes(x, filters, None)
     samples, inputs = x.shape[:2]
     transposed = filters.reshape(groups, inputs // groups, -1).transpose(1, 2)
     columns = transposed @ x.reshape(samples, groups, inputs // groups, math.prod(x.shape[2:]))
-    return kernels.fold(columns.flatten(1, 2), taps, *sizes)
+    return kernels.fold(columns.flatten(1, 2), seen, *sizes)
 
 
 # ---- Columns ----------------------------------------------------------------------------------------------------
@@ -364,7 +324,7 @@ def unfold(input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Size
     norch.Size([1, 4, 4])
     """
     taps = window("unfold", 2, kernel_size, stride, dilation, padding)
-    columns = kernels.unfold(as_images("unfold", 2, input), taps.plane())
+    columns = kernels.unfold(batch_of("unfold", 2, input), taps.all_axes())
     return columns if input.ndim == 4 else own(columns.squeeze(0))
 
 
@@ -387,5 +347,5 @@ def fold(
     if input.ndim not in (2, 3):
         expected = "[N, C * kernel elements, L] or [C * kernel elements, L]"
         raise ShapeError(f"fold: input has shape {list(input.shape)}, expected {expected}")
-    images = kernels.fold(input if input.ndim == 3 else input.unsqueeze(0), taps.plane(), height, width)
+    images = kernels.fold(input if input.ndim == 3 else input.unsqueeze(0), taps.all_axes(), height, width)
     return images if input.ndim == 3 else own(images.squeeze(0))

@@ -1,8 +1,6 @@
 """What convolution and pooling make of their arguments: numbers for each axis, windows, and images to slide them over.
 
-C pools sequences, images and volumes. It convolves images [N, C, height, width]: a sequence is an image of height 1,
-and a window over volumes is one over their planes [height, width], and one along the depth of volumes seen as images
-[depth, height * width].
+Images are [N, C, ...] with one to three axes more: sequences, images and volumes.
 """
 
 from __future__ import annotations
@@ -40,9 +38,6 @@ def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     return found  # type: ignore[return-value]
 
 
-_STILL = (1, 1, 1, 0, 0)  # the settings of an axis along which a window sees one element at a time
-
-
 class Windows(NamedTuple):
     """The settings of a window, of each a number for each axis; the padding before and after the axis."""
 
@@ -55,20 +50,6 @@ class Windows(NamedTuple):
     def all_axes(self) -> Window:
         """The window over as many axes as it has, as C takes it."""
         return window_array(*self)
-
-    def plane(self) -> Window:
-        """The window over images, as C takes it: of the last two axes, or of a single one with a height of 1."""
-        if len(self.kernel) == 1:
-            return window_array(*((still, setting[0]) for still, setting in zip(_STILL, self)))
-        return window_array(*((setting[-2], setting[-1]) for setting in self))
-
-    def depth(self) -> Windows:
-        """The window along the first axis, as the height of images."""
-        return Windows(*((setting[0], still) for setting, still in zip(self, _STILL)))
-
-    def is_still(self, axis: int) -> bool:
-        """Whether the window sees one element at a time along an axis, at every place."""
-        return tuple(setting[axis] for setting in self) == _STILL
 
     def positions(self, sizes: Sequence[int]) -> list[int]:
         """How many places the window has along each axis of an input of these sizes."""
@@ -104,12 +85,6 @@ def batch_of(name: str, axes: int, x: Tensor) -> Tensor:
     return x.unsqueeze(0)
 
 
-def as_images(name: str, axes: int, x: Tensor) -> Tensor:
-    """x [N, C, ...] or [C, ...], with one or two axes more, as images [N, C, height, width]."""
-    batch = batch_of(name, axes, x)
-    return batch if axes == 2 else batch.unsqueeze(-2)
-
-
 def check_not_empty(name: str, batch: Tensor, first: int = 1) -> None:
     """Raise ShapeError if a size of [N, C, ...], from dimension `first` on, is 0: a batch may be empty, no image."""
     if not all(batch.shape) and 0 in batch.shape[first:]:
@@ -120,14 +95,3 @@ def check_not_empty(name: str, batch: Tensor, first: int = 1) -> None:
 def as_given(batch: Tensor, axes: int, x: Tensor) -> Tensor:
     """A result, in new memory, without the batch that `batch_of` added to x."""
     return batch if x.ndim == axes + 2 else own(batch.squeeze(0))
-
-
-def from_images(images: Tensor, axes: int, x: Tensor) -> Tensor:
-    """A result, in new memory, without the axes that `as_images` (or, for 3 axes, `batch_of`) added to x."""
-    images = as_given(images, axes, x)
-    return own(images.squeeze(-2)) if axes == 1 else images
-
-
-def along_depth(volumes: Tensor) -> Tensor:
-    """Volumes [N, C, depth, height, width] as images [N, C, depth, height * width]."""
-    return volumes.flatten(3)
