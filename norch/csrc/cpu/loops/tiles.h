@@ -28,12 +28,12 @@ void naive_transpose_block(const Word* from, int64_t from_row, Word* to, int64_t
         for (int j = 0; j < SIDE; j++) to[j * to_row + i] = from[i * from_row + j];
 }
 
-template <int ITEM>  // bytes of an element
+template <int ITEM, int BYTES = VECTOR_BYTES>  // of an element, of a vector
 struct Words {
     using Lane =
         std::conditional_t<ITEM == 1, uint8_t,
                            std::conditional_t<ITEM == 2, uint16_t, std::conditional_t<ITEM == 4, uint32_t, uint64_t>>>;
-    typedef Lane Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Lane)), may_alias));
+    typedef Lane Vector __attribute__((vector_size(BYTES), aligned(sizeof(Lane)), may_alias));
 };
 
 // One step of a transposition in vectors: in each square of 2 x DISTANCE elements the upper right quarter changes
@@ -77,9 +77,10 @@ void transpose_pairs(const Word* from, int64_t from_row, Word* to, int64_t to_ro
 template <int SIDE, class Word>
 void transpose_block(const Word* from, int64_t from_row, Word* to, int64_t to_row) {
 #ifndef __clang__  // which has no __builtin_shuffle
-    if constexpr (sizeof(Word) == 2 && VECTOR_BYTES >= 32) return transpose_pairs(from, from_row, to, to_row);
-    if constexpr (SIDE * sizeof(Word) == VECTOR_BYTES && sizeof(Word) > 2) {
-        using Vector = typename Words<sizeof(Word)>::Vector;
+    if constexpr (sizeof(Word) == 2 && SIDE == 16 && VECTOR_BYTES >= 32)
+        return transpose_pairs(from, from_row, to, to_row);
+    if constexpr (SIDE * sizeof(Word) >= 16 && sizeof(Word) > 2) {
+        using Vector = typename Words<sizeof(Word), SIDE * sizeof(Word)>::Vector;
         Vector row[SIDE];
         UNROLL for (int i = 0; i < SIDE; i++) row[i] = *reinterpret_cast<const Vector*>(from + i * from_row);
         swap_quarters<1>(row);
@@ -119,6 +120,19 @@ bool with_width(int64_t width, F f) {
     return false;
 }
 
+// to(j, i) = from(i, j) in blocks of SIDE x SIDE, of which the last ones overlap; in smaller ones if a side is shorter.
+template <int SIDE, class Word>
+void transpose_blocks(const Word* from, int64_t from_row, Word* to, int64_t to_row, int64_t rows, int64_t columns) {
+    if constexpr (SIDE > 1)
+        if (rows < SIDE || columns < SIDE)
+            return transpose_blocks<SIDE == 4 ? 1 : SIDE / 2>(from, from_row, to, to_row, rows, columns);
+    for (int64_t k = 0; k < rows; k += SIDE)
+        for (int64_t l = 0; l < columns; l += SIDE) {
+            const int64_t i = smaller(k, rows - SIDE), j = smaller(l, columns - SIDE);
+            transpose_block<SIDE>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+        }
+}
+
 // to(j, i) = from(i, j) for i < rows and j < columns.
 template <class Word>
 void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int64_t rows, int64_t columns) {
@@ -132,14 +146,7 @@ void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int
             split_rows<width, true>(from, to, from_row, columns);
     };
     if (to_row == rows && with_width(rows, join)) return;
-    enum { SIDE = sizeof(Word) <= 2 ? 16 : VECTOR_BYTES / sizeof(Word) };
-    const int64_t whole_rows = rows - rows % SIDE, whole_columns = columns - columns % SIDE;
-    for (int64_t i = 0; i < whole_rows; i += SIDE)
-        for (int64_t j = 0; j < whole_columns; j += SIDE)
-            transpose_block<SIDE>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; j++)
-            to[j * to_row + i] = from[i * from_row + j];
+    transpose_blocks<sizeof(Word) <= 2 ? 16 : VECTOR_BYTES / sizeof(Word)>(from, from_row, to, to_row, rows, columns);
 }
 
 // ---- Rows --------------------------------------------------------------------------------------------------------
