@@ -7,8 +7,10 @@
 //     d x      += fold(weight.T @ gradient)             [depth, outputs] @ [outputs, positions]
 //
 // for each group of channels; depth is the number of channels of a group times the taps of the window. If the stride is
-// 1, d x is the convolution of the gradient with the weight in reverse. Only so many columns are made at a time as stay
-// in the caches. Groups of one channel are left to depthwise.cpp: their products would be too thin for the tiles.
+// 1, d x is the convolution of the gradient with the weight in reverse. With a stride, and channels that fill a vector,
+// each tap adds its product to the places that it sees, where the channels lie side by side. Only so many columns are made
+// at a time as stay in the caches. A window that sees the whole image needs none: its products are those of matrices.
+// Groups of one channel are left to depthwise.cpp: their products would be too thin for the tiles.
 
 #include <string.h>
 
@@ -16,6 +18,7 @@
 #include "cpu/convolution.h"
 #include "cpu/loops/matrix_product.h"
 #include "cpu/loops/padded_images.h"
+#include "cpu/loops/row_products.h"
 #include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 
@@ -27,6 +30,7 @@ enum {
     POSITIONS = 256,         // of a block, about: the weight is read once for each block
     FEWEST = 64,             // the same if there are few blocks to share between threads
     SHARED = 16,             // as many blocks as there should be
+    IMAGE = 32768,           // elements of the image whose channels are brought side by side
     BLOCK = 65536,           // elements of the padded images, and of the columns if they are made at once
     PARTIALS = 16,           // parts into which the samples are split for the gradient of the weight,
     PARTIAL_SIZE = 1 << 20,  // if all of them together have at most so many elements
@@ -34,7 +38,6 @@ enum {
 };
 
 int64_t between(int64_t low, int64_t n, int64_t high) { return n < low ? low : n > high ? high : n; }
-int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 struct Blocks {
     int64_t samples, planes, rows;             // of a block, at most
@@ -73,6 +76,12 @@ template <class T>
 Images<T> images_of(const Sizes& sizes, T* data, int64_t group, const Window& window) {
     const int64_t image = sizes.channels * window.inputs();
     return {data + group * image, sizes.groups * image, sizes.channels};
+}
+
+// The image of a group in the first sample of a block.
+template <class T>
+T* image_of(const Sizes& sizes, T* data, int64_t group, const Block& block, const Window& window) {
+    return data + (block.sample * sizes.groups + group) * sizes.channels * window.inputs();
 }
 
 // The rows [outputs, positions of the block] of a group in a tensor [N, groups * outputs, positions] at a sample.
@@ -137,10 +146,61 @@ bool is_product(const Window& window) {
     return is_plain(window.z) && is_plain(window.y) && is_plain(window.x);
 }
 
+// A window that sees the whole image: its only columns are the images.
+bool is_whole(const Window& window) {
+    auto is_all = [](const Axis& axis) { return axis.kernel == axis.in && axis.out == 1 && axis.before == 0; };
+    return is_all(window.z) && is_all(window.y) && is_all(window.x);
+}
+
+// The samples of a group as rows, of a tensor [N, groups * n].
+template <class T>
+Matrix<T> samples_of(const Sizes& sizes, T* data, int64_t group, int64_t n) {
+    return {data + group * n, sizes.groups * n, 1};
+}
+
+template <class T>
+void correlate_whole(const Sizes& sizes, const T* x, const T* weight, const T* bias, T* out) {
+    const int64_t m = sizes.outputs, k = sizes.depth;
+    for (int64_t i = 0; bias && i < sizes.samples; i++) memcpy(out + i * sizes.groups * m, bias, size_t(sizes.groups * m) * sizeof(T));
+    for (int64_t group = 0; group < sizes.groups; group++)
+        matrix_product(samples_of(sizes, x, group, k), Matrix<const T>{weight + group * m * k, 1, k},
+                       samples_of(sizes, out, group, m), sizes.samples, m, k, bias != nullptr);
+}
+
+// Blocks of one sample, whose image stays in the second cache.
+Blocks row_blocks(const Sizes& sizes, const Window& window) {
+    const int64_t fit = 1 + IMAGE / (window.x.in * window.y.stride * sizes.channels);  // rows
+    const int64_t share = sizes.samples * sizes.positions / SHARED;
+    return {sizes.samples, smaller(sizes.positions, between(FEWEST, share, fit * window.x.out)), window};
+}
+
+template <class T>
+void correlate_rows(const Sizes& sizes, const Window& window, const T* x, const T* weight, const T* bias, T* out) {
+    const int64_t m = sizes.outputs;
+    Panels<T> panels(sizes.groups, m, sizes.depth);
+    order_weight(sizes, weight, panels);
+    const Blocks blocks = row_blocks(sizes, window);
+    const int64_t work = m * blocks.positions * sizes.depth;
+    parallel_for(blocks.count() * sizes.groups, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
+        RowProducts<T> products(sizes, window, blocks.planes, blocks.rows);
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t group = i % sizes.groups;
+            const Block block = blocks.at(i / sizes.groups);
+            products.fill(image_of(sizes, x, group, block, window), block);
+            for (int64_t part = 0; part < panels.of_group; part++) {
+                const int64_t first = group * m + part * panels.WIDTH;
+                products.compute(block, panels.at(group, part), bias ? bias + first : nullptr, panels.columns(part),
+                                 out + (block.sample * sizes.groups * m + first) * sizes.positions);
+            }
+        }
+    });
+}
+
 // weight: [groups * outputs, depth]
 template <class T>
 void correlate(const Sizes& sizes, const Window& window, const T* x, const T* weight, const T* bias, T* out) {
     const int64_t m = sizes.outputs, all = sizes.samples * sizes.positions;
+    if (is_whole(window)) return correlate_whole(sizes, x, weight, bias, out);
     if (is_product(window) && sizes.positions >= FEWEST) {
         const int64_t work = m * sizes.positions * sizes.depth;
         parallel_for(sizes.samples * sizes.groups, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
@@ -156,6 +216,7 @@ void correlate(const Sizes& sizes, const Window& window, const T* x, const T* we
         });
         return;
     }
+    if (suits_row_products<T>(sizes, window, m)) return correlate_rows(sizes, window, x, weight, bias, out);
     const Blocks blocks(sizes.samples, between(FEWEST, all / SHARED, POSITIONS), window);
     const int64_t work = m * blocks.positions * sizes.depth;
     parallel_for(blocks.count() * sizes.groups, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
@@ -200,6 +261,35 @@ void input_unstrided(const Sizes& sizes, const Window& window, const T* gradient
     back.channels = sizes.outputs, back.outputs = sizes.channels;
     back.depth = back.channels * taps, back.positions = window.inputs();
     correlate(back, reversed(window), gradient, turned.data, static_cast<const T*>(nullptr), out);
+}
+
+template <class T>
+void input_whole(const Sizes& sizes, const T* gradient, const T* weight, T* out) {
+    const int64_t m = sizes.outputs, k = sizes.depth;
+    for (int64_t group = 0; group < sizes.groups; group++)
+        matrix_product(samples_of(sizes, gradient, group, m), Matrix<const T>{weight + group * m * k, k, 1},
+                       samples_of(sizes, out, group, k), sizes.samples, k, m, false);
+}
+
+template <class T>
+void input_scattered(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
+    const int64_t m = sizes.outputs, taps = window.taps();
+    Panels<T> panels(sizes.groups, sizes.channels, taps * m);
+    for (int64_t i = 0; i < sizes.groups * panels.of_group; i++) {
+        const int64_t group = i / panels.of_group, part = i % panels.of_group;
+        for (int64_t o = 0; o < m; o++)
+            transpose(weight + ((group * m + o) * sizes.channels + part * panels.WIDTH) * taps, taps,
+                      panels.at(group, part) + o * panels.WIDTH, m * panels.WIDTH, panels.columns(part), taps);
+    }
+    const int64_t work = sizes.positions * panels.size;
+    parallel_for(sizes.samples * sizes.groups * panels.of_group, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
+        Scattered<T> images(sizes, window);
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t at = i / panels.of_group, part = i % panels.of_group;  // at: sample and group
+            images.add(gradient + at * m * sizes.positions, panels.at(at % sizes.groups, part), panels.columns(part),
+                       out + (at * sizes.channels + part * panels.WIDTH) * window.inputs());
+        }
+    });
 }
 
 // The rows of a block of the gradient: a view, or a copy if the block has several samples.
@@ -257,10 +347,12 @@ void conv_input_tensor_cpu(const Tensor& gradient, const Tensor& weight, Tensor&
     const bool strided = is_strided(window) || window.inputs() > 2 * window.outputs();
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        (is_depthwise(sizes) ? depthwise_input<T>
-         : strided           ? input_strided<T>
-                             : input_unstrided<T>)(sizes, window, data_as<const T>(gradient), data_as<const T>(weight),
-                                         data_as<T>(out));
+        const T *given = data_as<const T>(gradient), *filters = data_as<const T>(weight);
+        T* images = data_as<T>(out);
+        if (is_depthwise(sizes)) return depthwise_input(sizes, window, given, filters, images);
+        if (is_whole(window)) return input_whole(sizes, given, filters, images);
+        if (!strided) return input_unstrided(sizes, window, given, filters, images);
+        (suits_row_products<T>(sizes, window, sizes.channels) ? input_scattered<T> : input_strided<T>)(sizes, window, given, filters, images);
     });
 }
 
@@ -300,32 +392,93 @@ void add_weight_blocks(const Sizes& sizes, const Window& window, const Blocks& b
     }
 }
 
+// The same for rows of places: out[groups][panels][taps][channels][WIDTH] += the products with the gradient
+template <class T>
+void add_weight_rows(const Sizes& sizes, const Window& window, const Blocks& blocks, int64_t begin, int64_t end,
+                     const T* gradient, const T* x, const Panels<T>& panels, T* out) {
+    enum { WIDTH = Panels<T>::WIDTH };
+    RowProducts<T> products(sizes, window, blocks.planes, blocks.rows);
+    Scratch<T> turned(blocks.positions * WIDTH);
+    for (int64_t i = begin; i < end; i++) {
+        const Block block = blocks.at(i);
+        const int64_t n = block.planes * block.rows * window.x.out;
+        for (int64_t group = 0; group < sizes.groups; group++) {
+            products.fill(image_of(sizes, x, group, block, window), block);
+            for (int64_t part = 0; part < panels.of_group; part++) {
+                const int64_t count = panels.columns(part);
+                const Matrix<const T> rows = rows_of(sizes, gradient, group, block.sample, block.position(window));
+                transpose(&rows(part * WIDTH, 0), rows.row, turned.data, int64_t(WIDTH), count, n);
+                products.add_weight(block, turned.data, panels.whole(count),
+                                    out + (group * panels.of_group + part) * panels.size);
+            }
+        }
+    }
+}
+
+// Sums of parts of the blocks, which do not depend on the number of threads: add(begin, end, sums) adds those of some
+// blocks, use(sums) takes all of them.
+template <class T, class F, class G>
+void sum_parts(int64_t blocks, int64_t size, F add, G use) {
+    const int64_t parts = smaller(blocks, PARTIALS * size > PARTIAL_SIZE ? 1 : int64_t(PARTIALS));
+    Scratch<T> partial(parts * size);
+    memset(partial.data, 0, size_t(partial.count) * sizeof(T));
+    parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t part = begin; part < end; part++)
+            add(part * blocks / parts, (part + 1) * blocks / parts, &partial[part * size]);
+    });
+    T* total = partial.data;
+    for (int64_t part = 1; part < parts; part++)
+        INDEPENDENT for (int64_t i = 0; i < size; i++) total[i] += partial[part * size + i];
+    use(total);
+}
+
+template <class T>
+void weight_whole(const Sizes& sizes, const T* gradient, const T* x, T* out) {
+    const int64_t m = sizes.outputs, k = sizes.depth;
+    for (int64_t group = 0; group < sizes.groups; group++)
+        matrix_product(samples_of(sizes, gradient, group, m).transposed(), samples_of(sizes, x, group, k),
+                       Matrix<T>{out + group * m * k, k, 1}, m, k, sizes.samples, false);
+}
+
+template <class T>
+void weight_of_rows(const Sizes& sizes, const Window& window, const T* gradient, const T* x, T* out) {
+    const Blocks blocks = row_blocks(sizes, window);
+    Panels<T> panels(sizes.groups, sizes.outputs, sizes.depth);
+    sum_parts<T>(
+        blocks.count(), panels.data.count,
+        [&](int64_t begin, int64_t end, T* sums) {
+            add_weight_rows(sizes, window, blocks, begin, end, gradient, x, panels, sums);
+        },
+        [&](const T* sums) { restore_weight(sizes, panels, sums, out); });
+}
+
+template <class T>
+void weight_of_columns(const Sizes& sizes, const Window& window, const T* gradient, const T* x, T* out) {
+    const Blocks blocks(sizes.samples, between(POSITIONS, BLOCK / sizes.depth, BLOCK), window);
+    const int64_t group = sizes.depth * sizes.outputs;
+    sum_parts<T>(
+        blocks.count(), sizes.groups * group,
+        [&](int64_t begin, int64_t end, T* sums) {
+            add_weight_blocks(sizes, window, blocks, begin, end, gradient, x, sums);
+        },
+        [&](const T* sums) {
+            for (int64_t at = 0; at < sizes.groups * group; at += group)
+                transpose(sums + at, sizes.outputs, out + at, sizes.depth, sizes.depth, sizes.outputs);
+        });
+}
+
 }  // namespace
 
-// out = the gradient of the weight: the sums of parts of the samples, which do not depend on the number of threads.
 void conv_weight_tensor_cpu(const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window) {
     const Sizes sizes(x, out, window);
-    const Blocks blocks(sizes.samples, between(POSITIONS, BLOCK / sizes.depth, BLOCK), window);
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (is_depthwise(sizes))
-            return depthwise_weight(sizes, window, data_as<const T>(gradient), data_as<const T>(x), data_as<T>(out));
-        const int64_t parts = smaller(blocks.count(), PARTIALS * out.size > PARTIAL_SIZE ? 1 : int64_t(PARTIALS));
-        Scratch<T> partial(parts * out.size);
-        memset(partial.data, 0, size_t(parts * out.size) * sizeof(T));
-        parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
-            for (int64_t part = begin; part < end; part++)
-                add_weight_blocks(sizes, window, blocks, part * blocks.count() / parts,
-                                  (part + 1) * blocks.count() / parts, data_as<const T>(gradient), data_as<const T>(x),
-                                  &partial[part * out.size]);
-        });
-        T* total = partial.data;
-        for (int64_t part = 1; part < parts; part++)
-            INDEPENDENT for (int64_t i = 0; i < out.size; i++) total[i] += partial[part * out.size + i];
-        for (int64_t group = 0; group < sizes.groups; group++) {
-            const int64_t at = group * sizes.depth * sizes.outputs;
-            transpose(total + at, sizes.outputs, data_as<T>(out) + at, sizes.depth, sizes.depth, sizes.outputs);
-        }
+        const T *given = data_as<const T>(gradient), *images = data_as<const T>(x);
+        T* weight = data_as<T>(out);
+        if (is_depthwise(sizes)) return depthwise_weight(sizes, window, given, images, weight);
+        if (is_whole(window)) return weight_whole(sizes, given, images, weight);
+        const bool of_rows = suits_row_products<T>(sizes, window, sizes.outputs);
+        (of_rows ? weight_of_rows<T> : weight_of_columns<T>)(sizes, window, given, images, weight);
     });
 }
 

@@ -92,24 +92,28 @@ struct Size {
     };
 };
 
-// out[ROWS x VECTORS * LANES] = a[ROWS x k] @ b, or += if it adds; rows of b and out are contiguous.
+// out[ROWS x VECTORS * LANES] = a[ROWS x k] @ b, or += if it adds; rows of b and out are contiguous. The columns of a may
+// be some pieces of k.
 // The rows of a are reached from a pointer for every four of them: a pointer for each would need too many registers.
 template <class T, int ROWS, int VECTORS>
-inline __attribute__((always_inline)) void tile(int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out,
-                                                bool adds) {
+inline __attribute__((always_inline)) void tile(int64_t k, Pieces pieces, Matrix<const T> a, Matrix<const T> b,
+                                                Matrix<T> out, bool adds) {
     using Vector = typename Simd<T>::Vector;
     enum { LANES = Size<T>::LANES, GROUP = 4, GROUPS = (ROWS + GROUP - 1) / GROUP, AHEAD = 32 };
     const T *a_next[GROUPS], *b_next = b.data;
     for (int g = 0; g < GROUPS; g++) a_next[g] = &a(g * GROUP, 0);
     const int64_t ahead = AHEAD * b.row;  // of long rows each is on another page, which the processor does not foresee
     Vector sum[ROWS][VECTORS] = {};
-    for (int64_t p = 0; p < k; p++, b_next += b.row) {
-        Vector b_vector[VECTORS];
-        UNROLL for (int v = 0; v < VECTORS; v++) __builtin_prefetch(b_next + ahead + v * LANES);
-        UNROLL for (int v = 0; v < VECTORS; v++) b_vector[v] = *reinterpret_cast<const Vector*>(b_next + v * LANES);
-        UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
-            a_next[i / GROUP][i % GROUP * a.row] * b_vector[v];
-        UNROLL for (int g = 0; g < GROUPS; g++) a_next[g] += a.column;
+    for (int64_t piece = 0; piece < pieces.count; piece++) {
+        for (int64_t p = 0; p < k; p++, b_next += b.row) {
+            Vector b_vector[VECTORS];
+            UNROLL for (int v = 0; v < VECTORS; v++) __builtin_prefetch(b_next + ahead + v * LANES);
+            UNROLL for (int v = 0; v < VECTORS; v++) b_vector[v] = *reinterpret_cast<const Vector*>(b_next + v * LANES);
+            UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
+                a_next[i / GROUP][i % GROUP * a.row] * b_vector[v];
+            UNROLL for (int g = 0; g < GROUPS; g++) a_next[g] += a.column;
+        }
+        UNROLL for (int g = 0; g < GROUPS; g++) a_next[g] += pieces.apart - k * a.column;
     }
     if (adds)
         UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
@@ -120,13 +124,15 @@ inline __attribute__((always_inline)) void tile(int64_t k, Matrix<const T> a, Ma
 
 // The tile at the right edge of out, with fewer columns than a tile.
 template <class T, int ROWS, int VECTORS = TILE_VECTORS>
-void edge_tile(int64_t columns, int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out, bool adds) {
+void edge_tile(int64_t columns, int64_t k, Pieces pieces, Matrix<const T> a, Matrix<const T> b, Matrix<T> out,
+               bool adds) {
     enum { WIDTH = Size<T>::LANES * VECTORS };
     if constexpr (VECTORS > 1)
-        if (columns <= WIDTH - Size<T>::LANES) return edge_tile<T, ROWS, VECTORS - 1>(columns, k, a, b, out, adds);
-    if (columns == WIDTH) return tile<T, ROWS, VECTORS>(k, a, b, out, adds);
+        if (columns <= WIDTH - Size<T>::LANES) 
+            return edge_tile<T, ROWS, VECTORS - 1>(columns, k, pieces, a, b, out, adds);
+    if (columns == WIDTH) return tile<T, ROWS, VECTORS>(k, pieces, a, b, out, adds);
     T whole[ROWS * WIDTH];
-    tile<T, ROWS, VECTORS>(k, a, b, Matrix<T>{whole, WIDTH, 1}, false);
+    tile<T, ROWS, VECTORS>(k, pieces, a, b, Matrix<T>{whole, WIDTH, 1}, false);
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < columns; j++)
             out(i, j) = adds ? out(i, j) + whole[i * WIDTH + j] : whole[i * WIDTH + j];
@@ -143,6 +149,7 @@ struct Block {
     int64_t depth, width;
     T* panels;
     bool packs;
+    Pieces pieces = {1, 0};  // of the depth, in a
 
     int64_t columns(int64_t j) const { return smaller(WIDTH, width - j); }
     bool is_packed(int64_t j) const { return panels && (packs || b.column != 1 || columns(j) % Size<T>::LANES != 0); }
@@ -177,9 +184,10 @@ void strip(Matrix<const T> a, const Block<T>& block, Matrix<T> out, bool adds) {
         if (block.packs)  // a large product: these lines of out come from far away while the tile is computed
             UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < TILE_VECTORS; v++)
                 __builtin_prefetch(&out(i, j + v * Size<T>::LANES), 1);
-        tile<T, ROWS, TILE_VECTORS>(block.depth, a, block.panel(j), out.from(0, j), adds);
+        tile<T, ROWS, TILE_VECTORS>(block.depth, block.pieces, a, block.panel(j), out.from(0, j), adds);
     }
-    if (j < block.width) edge_tile<T, ROWS>(block.width - j, block.depth, a, block.panel(j), out.from(0, j), adds);
+    if (j < block.width)
+        edge_tile<T, ROWS>(block.width - j, block.depth, block.pieces, a, block.panel(j), out.from(0, j), adds);
 }
 
 // The strip of a number of rows that is known at run time only.
@@ -346,15 +354,16 @@ template void matrix_product(Matrix<const double>, Matrix<const double>, Matrix<
 
 template <class T>
 void panel_product(Matrix<const T> a, Matrix<const T> panel, Matrix<T> out, int64_t m, int64_t columns, int64_t k,
-                   bool adds) {
-    const Block<T> block = {panel, k, columns, nullptr, false};
+                   bool adds, Pieces pieces) {
+    const Block<T> block = {panel, k, columns, nullptr, false, pieces};
     const int64_t strips = (m + TILE_ROWS - 1) / TILE_ROWS, rows = (m + strips - 1) / strips;
     for (int64_t i = 0; i < m; i += rows) strip_of<T>(smaller(rows, m - i), a.from(i, 0), block, out.from(i, 0), adds);
 }
 
-template void panel_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t, bool);
-template void panel_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t,
-                            bool);
+template void panel_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t, bool,
+                            Pieces);
+template void panel_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t, bool,
+                            Pieces);
 
 namespace {
 

@@ -33,12 +33,18 @@ struct Matrix {
 template <class T>
 void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds);
 
-// The same for a b [k, columns] of at most PANEL_COLUMNS columns, whose rows may be read up to that width.
+// Parts of the columns of a that do not follow on each other: the first columns of two are `apart` elements apart.
+struct Pieces {
+    int64_t count, apart;
+};
+
+// The same for a b [k, columns] of at most PANEL_COLUMNS columns, whose rows may be read up to that width. With pieces, a
+// has so many of k columns, and b as many rows.
 template <class T>
 constexpr int64_t PANEL_COLUMNS = VECTOR_BYTES / sizeof(T) * TILE_VECTORS;
 
 template <class T>
 void panel_product(Matrix<const T> a, Matrix<const T> panel, Matrix<T> out, int64_t m, int64_t columns, int64_t k,
-                   bool adds);
+                   bool adds, Pieces pieces = {1, 0});
 
 }  // namespace NORCH_ISA
