@@ -69,16 +69,16 @@ def attended(
     dropout_p: float = 0.0,
 ) -> Tensor:
     """Attention after all checks: by one kernel, or by its formula if a mask is learnt or an operand is empty."""
+    operands = (query, key, value)
+    q, k, v = (tuple(x.shape) for x in operands)  # whose slices are quicker than those of a Size
     is_learnt = mask is not None and mask.requires_grad
-    if is_learnt or not (query.numel and key.numel and value.numel):
+    if is_learnt or 0 in q + k + v:
         weights = attention_weights(query, key, mask, scale, causal)
         return (dropout(weights, dropout_p) if dropout_p else weights) @ value
     if mask is not None and mask.dtype.itemsize == 2:  # before it is expanded
         mask = mask.float()
-    operands = (query, key, value)
-    leading = [x.shape[:-2] for x in operands]
-    if not leading[0] == leading[1] == leading[2]:  # the kernel's gradients have the common shape
-        common = broadcast_shapes(*leading, name="scaled_dot_product_attention")
+    if not q[:-2] == k[:-2] == v[:-2]:  # the kernel's gradients have the common shape
+        common = broadcast_shapes(q[:-2], k[:-2], v[:-2], name="scaled_dot_product_attention")
         query, key, value = (x.expand(*common, *x.shape[-2:]) for x in operands)
     settings = Settings(scale, causal, dropout_p, *(draw_of(None) if dropout_p else (0, 0)))
     return kernels.attention(query, key, value, mask, settings)
@@ -106,7 +106,7 @@ def checked_mask(name: str, mask: Tensor | None, query: Tensor) -> Tensor | None
 
 
 def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
-    q, k, v = query.shape, key.shape, value.shape
+    q, k, v = tuple(query.shape), tuple(key.shape), tuple(value.shape)
     if min(len(q), len(k), len(v)) < 2:
         expected = "at least 2 dimensions each"
     elif q[-1] != k[-1] or k[-2] != v[-2]:
