@@ -225,11 +225,14 @@ def built(row: Row, lib: Any, seed: int, state: Any) -> tuple[Callable[[], Any],
             result = layer(*inputs)
         return result[0] if isinstance(result, tuple) else result
 
+    shape = tuple(forward().shape) if row.has_backward else ()
+    gradient = lib.tensor(numpy.cos(numpy.arange(math.prod(shape))).reshape(shape).astype("f"))
+
     def with_backward() -> Any:
         for leaf in leaves:
             leaf.grad = None
         result = forward()
-        result.sum().backward()
+        result.backward(gradient)
         return result
 
     return with_backward if row.has_backward else forward, module, leaves
