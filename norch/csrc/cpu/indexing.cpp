@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/interpreter.h"
 #include "cpu/backend.h"
 #include "cpu/loops/odometer.h"
 #include "cpu/loops/tiles.h"

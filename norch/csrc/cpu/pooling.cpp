@@ -96,7 +96,8 @@ struct RowTaps {
 
 // Row by row of the result, tap by tap: neighbours are compared at once.
 template <bool WANTED, class T>
-void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const RowTaps& taps) {
+__attribute__((noinline)) void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window,
+                                              const RowTaps& taps) {
     const Axis& axis = window.x;
     const bool begins_inside = taps.begins_inside();
     const Taps* const across = taps.x.data;

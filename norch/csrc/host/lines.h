@@ -3,6 +3,7 @@
 #pragma once
 #include <type_traits>
 
+#include "core/interpreter.h"
 #include "cpu/loops/odometer.h"
 #include "host/parallel.h"
 #include "tensor.h"

@@ -10,7 +10,6 @@
 #pragma once
 #include <stdint.h>
 
-#include "core/interpreter.h"
 #include "host/instruction_sets.h"
 
 enum { SMALL_WORK = 32768 };  // elements of cheap work that are not worth a second thread
@@ -18,37 +17,19 @@ enum { SMALL_WORK = 32768 };  // elements of cheap work that are not worth a sec
 int thread_count();  // how many threads a kernel may use
 void set_thread_count(int64_t count);
 
-// Calls body(context, part) for every part below parts. An exception of a part is thrown here.
-void run_parts(int64_t parts, void (*body)(const void* context, int64_t part), const void* context);
+// The same for a function and the f that it is called with. An exception of a part is thrown here.
+void run_parts(int64_t n, int64_t grain, void (*body)(const void* f, int64_t begin, int64_t end), const void* f);
 
 inline namespace NORCH_ISA {
 
+// (f is called at one place, so that it is compiled once.)
 template <class F>
 void parallel_for(int64_t n, int64_t grain, const F& f) {
-    enum { PARTS_PER_THREAD = 16 };  // many, because a thread may be held up, or come late
-    if (n <= grain) {
-        if (n > 0) f(int64_t(0), n);
-        return;
-    }
-    const Unlocked unlocked;
-    if (thread_count() == 1) {
-        f(int64_t(0), n);
-        return;
-    }
-    int64_t parts = int64_t(thread_count()) * PARTS_PER_THREAD;
-    if (parts > n / grain) parts = n / grain;
-    if (parts > thread_count()) parts -= parts % thread_count();  // three parts would take two threads two turns
-    struct Context {
-        const F& f;
-        int64_t n, parts;
-    } const context = {f, n, parts};
-    auto body = [](const void* pointer, int64_t part) {
-        const Context& context = *static_cast<const Context*>(pointer);
-        const int64_t length = context.n / context.parts, longer = context.n % context.parts;
-        const int64_t begin = part * length + (part < longer ? part : longer);
-        context.f(begin, begin + length + (part < longer));
+    auto body = [](const void* f, int64_t begin, int64_t end) {
+        const F copy = *static_cast<const F*>(f);  // no store of a kernel changes what it captured
+        copy(begin, end);
     };
-    run_parts(parts, body, &context);
+    run_parts(n, grain, body, &f);
 }
 
 }  // namespace NORCH_ISA

@@ -14,9 +14,14 @@
 #include <unistd.h>
 
 #include "core/errors.h"
+#include "core/interpreter.h"
 #include "host/parallel.h"
 
-enum { MAX_THREADS = 256, SPINS = 10000 };
+enum {
+    MAX_THREADS = 256,
+    PARTS_PER_THREAD = 16,  // many, because a thread may be held up, or come late
+    SPINS = 10000
+};
 
 // The parts of one thread that are not yet begun.
 struct alignas(64) Share {
@@ -29,12 +34,17 @@ static Share shares[MAX_THREADS];  // of the region that runs
 // parts, the same in each region: then it finds in its cache what it wrote in the one before, and shares few lines with
 // others. Who has finished helps the next.
 struct Region {
-    void (*body)(const void*, int64_t);
-    const void* context;
-    int64_t parts;
+    void (*body)(const void*, int64_t, int64_t);
+    const void* f;
+    int64_t n, parts;
     int threads;  // that may take part: the caller is the first
     std::atomic<bool> failed{false};
     Error error;  // of the first part that failed
+
+    int64_t begin_of(int64_t part) const {
+        const int64_t longer = n % parts;
+        return part * (n / parts) + (part < longer ? part : longer);
+    }
 
     void share_out() noexcept {
         for (int i = 0; i < threads; i++) {
@@ -48,7 +58,7 @@ struct Region {
             Share& share = shares[(thread + i) % threads];
             for (int64_t part; (part = share.next.fetch_add(1)) < share.end;) {
                 try {
-                    body(context, part);
+                    body(f, begin_of(part), begin_of(part + 1));
                 } catch (const Error& thrown) {
                     if (!failed.exchange(true)) error = thrown;
                 }
@@ -179,16 +189,22 @@ void Pool::run(Region& mine) noexcept {
     pthread_mutex_unlock(&mutex);
 }
 
-void run_parts(int64_t parts, void (*body)(const void*, int64_t), const void* context) {
-    if (parts <= 1 || inside_region || thread_count() == 1 || pool().is_taken.exchange(true)) {
-        for (int64_t part = 0; part < parts; part++) body(context, part);
+void run_parts(int64_t n, int64_t grain, void (*body)(const void*, int64_t, int64_t), const void* f) {
+    if (n <= grain) {
+        if (n > 0) body(f, 0, n);
         return;
     }
+    const Unlocked unlocked;
+    const int64_t threads = thread_count();
+    int64_t parts = threads * PARTS_PER_THREAD < n / grain ? threads * PARTS_PER_THREAD : n / grain;
+    if (parts > threads) parts -= parts % threads;  // three parts would take two threads two turns
+    if (parts <= 1 || threads == 1 || inside_region || pool().is_taken.exchange(true)) return body(f, 0, n);
     Region region;
     region.body = body;
-    region.context = context;
+    region.f = f;
+    region.n = n;
     region.parts = parts;
-    region.threads = int(parts < thread_count() ? parts : thread_count());
+    region.threads = int(parts < threads ? parts : threads);
     pool().run(region);
     pool().is_taken = false;
     if (region.failed) throw region.error;

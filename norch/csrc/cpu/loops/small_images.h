@@ -107,9 +107,9 @@ struct SmallImages {
         }
     }
 
-    // out[o] = the sum of what output o sees, divided
+    // out[o] = the sum of what output o sees, divided. (In a function of its own g++ has registers left for the sums.)
     template <class T>
-    void averages(const T* x, int64_t count, const T* divisors, T* out) const {
+    __attribute__((noinline)) void averages(const T* x, int64_t count, const T* divisors, T* out) const {
         for (int64_t start = 0; start < count; start += LANES) {
             const int32_t* at = table.data + start;
             T sum[LANES] = {};
