@@ -1,7 +1,7 @@
 // Elementwise CPU kernels and copies.
 //
 // Each row of ops/operations.h becomes one plain loop over contiguous elements, which the compiler vectorises; walk()
-// of cpu/loops/strided_loops.h runs that loop on operands of any layout. Formulas that are long have loops in blocks.
+// of cpu/walks.cpp runs that loop on operands of any layout. Formulas that are long have loops in blocks.
 
 #include "cpu/backend.h"
 

@@ -24,7 +24,7 @@ enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
 inline namespace NORCH_ISA {
 inline bool is_real(int32_t dtype) { return dtype >= FLOAT16; }
 // Narrow dtypes are stored as what they are and computed in their wide dtype, each result rounded once: they need no
-// kernels, only conversions (dispatch.h, cpu/loops/strided_loops.h). Other dtypes are their own wide dtype.
+// kernels, only conversions (dispatch.h, cpu/walks.cpp). Other dtypes are their own wide dtype.
 inline int32_t wide_of(int32_t dtype) {
     if (dtype == FLOAT16 || dtype == BFLOAT16) return FLOAT32;
     return dtype == INT8 || dtype == INT16 ? int32_t(INT32) : dtype;

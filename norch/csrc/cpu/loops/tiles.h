@@ -329,19 +329,10 @@ void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t 
     }
 }
 
+// The same for elements of `size` bytes (cpu/walks.cpp)
 template <bool STORE>
 void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t columns, int64_t row_stride,
-               int64_t column_stride) {
-    auto copy = [&](auto* word) {
-        using Word = std::remove_reference_t<decltype(*word)>;
-        copy_tile<Word, STORE>(reinterpret_cast<Word*>(tile), reinterpret_cast<Word*>(tensor), rows, columns,
-                               row_stride, column_stride);
-    };
-    if (size == 1) copy(static_cast<uint8_t*>(nullptr));
-    if (size == 2) copy(static_cast<Word2*>(nullptr));
-    if (size == 4) copy(static_cast<Word4*>(nullptr));
-    if (size == 8) copy(static_cast<Word8*>(nullptr));
-}
+               int64_t column_stride);
 
 // ---- Past the cache ----------------------------------------------------------------------------------------------
 
