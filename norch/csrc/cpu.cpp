@@ -81,8 +81,7 @@ void bounded_loop(const Run& run) {
 #define IS_FOR_ALL(rule, dtype) (rule == WHOLE && dtype == INT64)
 
 // Calls kernel(x, out); where x repeats along a dimension, for one element of it, which is copied to the others.
-template <class F>
-void once(const Tensor& x, Tensor& out, F kernel) {
+void once(const Tensor& x, Tensor& out, void (*kernel)(const Tensor& x, Tensor& out)) {
     enum { FEW = 1024 };  // elements that are computed again sooner than copied
     Tensor single = x, result = out;
     for (int d = 0; d < x.ndim && x.size > FEW; d++)
@@ -198,7 +197,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
         if (!IS_FOR_ALL(rule, x.dtype)) {                     \
             INTEGERS_IN_AVX2(x.dtype, name, x, out);      \
         }                                                     \
-        once(x, out, [](const Tensor& single, Tensor& result) { unary<name##_row, rule>(single, result); }); \
+        once(x, out, unary<name##_row, rule>);                \
     }
 UNARY_OPS(UNARY_CPU)
 ACTIVATION_OPS(UNARY_CPU)

@@ -88,7 +88,7 @@ void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t 
 template <class Op, class T>
 void index_small_groups(const Layout<2>& kept, const T* x, int64_t n, int64_t stride, int64_t* out) {
     const int64_t step = kept.strides[1][kept.ndim - 1];
-    for_small_groups(kept, n, stride, x, [=](const T* packed, const Groups& groups) {
+    for_small_groups(kept, n, stride, x, [=](const T* packed, Groups groups) {
         int64_t index[COLUMNS], *to = out + groups.place;
         for (int64_t j = 0; j < groups.columns; j += INDEX_COLUMNS)
             index_rows<Op, 1>(packed + j, n, groups.columns, smaller(INDEX_COLUMNS, groups.columns - j), index + j, 1);

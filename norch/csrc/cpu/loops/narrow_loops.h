@@ -98,9 +98,9 @@ void narrow_loop(const Run& run) {
 }
 #endif
 
-// Runs the loop of a row if the result is of 16 bits, and the others are too or are wide numbers; else false.
-template <class Row, int N>
-bool walk_narrow(const Tensor* const (&operands)[N]) {
+// Runs one of the loops if the result is of 16 bits, and the others are too or are wide numbers; else false.
+template <int N>
+bool walk_narrow(const Tensor* const (&operands)[N], Loop of_half, Loop of_bfloat16) {
     const int32_t dtype = operands[N - 1]->dtype;
     if (dtype != FLOAT16 && dtype != BFLOAT16) return false;
     bool is_wide[N] = {};
@@ -109,14 +109,17 @@ bool walk_narrow(const Tensor* const (&operands)[N]) {
         for (int d = 0; d < operands[k]->ndim && is_wide[k]; d++)
             if (operands[k]->strides[d] != 0 && operands[k]->shape[d] != 1) return false;
     }
-    Loop loop = nullptr;
+    walk_as_stored<N>(operands, 1, dtype == FLOAT16 ? of_half : of_bfloat16, is_wide);
+    return true;
+}
+template <class Row, int N>
+bool walk_narrow(const Tensor* const (&operands)[N]) {
 #ifdef __AVX2__
     if constexpr (!SignOnly<Row>::exists)
-        loop = dtype == FLOAT16 ? narrow_loop<Row, Half, N - 1> : narrow_loop<Row, BFloat16, N - 1>;
+        return walk_narrow(operands, narrow_loop<Row, Half, N - 1>, narrow_loop<Row, BFloat16, N - 1>);
 #endif
-    if constexpr (SignOnly<Row>::exists) loop = sign_loop<Row>;
-    if (loop) walk_as_stored<N>(operands, 1, loop, is_wide);
-    return loop;
+    if constexpr (SignOnly<Row>::exists) return walk_narrow(operands, sign_loop<Row>, sign_loop<Row>);
+    return false;
 }
 
 }  // namespace

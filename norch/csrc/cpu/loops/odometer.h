@@ -26,8 +26,8 @@ struct Odometer {
 
     Odometer(const Layout<N>& layout, int dims) : layout(layout), dims(dims), offset(), index() {}
 
-    // Goes to a position, counted from 0, as if by so many calls of next.
-    void seek(int64_t position) {
+    // Goes to a position, counted from 0, as if by so many calls of next. (Once a part: not worth inlining.)
+    __attribute__((noinline)) void seek(int64_t position) {
         if (layout.size == 0) return;  // nowhere to go
         for (int d = dims - 1; d >= 0; d--) {
             const int64_t turned = position % layout.shape[d] - index[d];

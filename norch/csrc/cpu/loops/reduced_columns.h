@@ -209,7 +209,7 @@ void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_
 template <class Op, class T, class To>
 void reduce_small_groups(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x, To* out) {
     const int64_t n = reduced.shape[0], step = kept.strides[1][kept.ndim - 1];
-    for_small_groups(kept, n, reduced.strides[0][0], x, [=](const T* packed, const Groups& groups) {
+    for_small_groups(kept, n, reduced.strides[0][0], x, [=](const T* packed, Groups groups) {
         alignas(VECTOR_BYTES) typename Op::Total totals[COLUMNS];
         for (int64_t c = 0; c < groups.columns; c++) totals[c] = Op::empty();
         add_rows<Op>(packed, n, groups.columns, groups.columns, 1, totals);
