@@ -132,7 +132,10 @@ void for_computed(int32_t dtype, F f) {
         if (dtype == INT16) return f(Type<int16_t>());
     }
 #endif
-    for_rule<RULE>(RULE == BOUND ? as_bytes(wide_of(dtype)) : wide_of(dtype), f);
+    for_rule<RULE>(wide_of(dtype), [&](auto type) {
+        using T = typename decltype(type)::type;
+        f(Type<std::conditional_t<RULE == BOUND, AsByte<T>, T>>());
+    });
 }
 
 // walk() for a row whose formula is short. (Of a number, which is an int32 beside int8 and int16, the low bytes are read.)
@@ -395,9 +398,9 @@ void assign_tensor_cpu(const Tensor& x, Tensor& out) {
                 });
         });
     const auto converted_as = [](int32_t dtype) { return is_narrow_real(dtype) ? int32_t(FLOAT32) : dtype; };
-    for_converted(as_bytes(converted_as(x.dtype)), [&](auto from) {
+    for_converted(converted_as(x.dtype), [&](auto from) {
         for_converted(converted_as(out.dtype), [&](auto to) {
-            const Loop loop = assign_loop<typename decltype(from)::type, typename decltype(to)::type>;
+            const Loop loop = assign_loop<AsByte<typename decltype(from)::type>, typename decltype(to)::type>;
             walk<2>({&x, &out}, 1, loop, nullptr, is_narrow_real);
         });
     });

@@ -136,7 +136,7 @@ Selection select_by(const Tensor& tensor, const Tensor* const* indices, const in
 
 Owned truth_of(const Tensor& x) {
     Tensor read = x;
-    read.dtype = as_bytes(x.dtype);
+    if (x.dtype == BOOL) read.dtype = UINT8;
     return cast(read, BOOL);
 }
 

@@ -107,8 +107,8 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
                         (are_small_groups(kept, n) || kept.shape[last] >= FEW / 2);
     const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, INDEX_COLUMNS);
     const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
-    for_any(as_bytes(x.dtype), [&](auto type) {
-        using T = typename decltype(type)::type;
+    for_any(x.dtype, [&](auto type) {
+        using T = AsByte<typename decltype(type)::type>;
         const T* from = data_as<const T>(x);
         int64_t* to = data_as<int64_t>(out);
         if (kept.size == 1 && n > BLOCK) {

@@ -231,7 +231,7 @@ void reduce(const Tensor& x, Tensor& out) {
     const bool across = dims.reduced.size >= least && (step != 1 || is_short) &&
                         bring_columns_last(dims.kept, is_short ? FEW + 1 : step);
     auto run = [&](auto type) {
-        using T = typename decltype(type)::type;
+        using T = AsByte<typename decltype(type)::type>;
         using Reducing = Op<Wide<T>>;
         using Result = typename Reducing::Result;
         const T* from = data_as<const T>(x);
@@ -249,10 +249,11 @@ void reduce(const Tensor& x, Tensor& out) {
     if constexpr (std::is_same_v<Op<float>, SumSquares<float>>) return for_real(x.dtype, run);
     if (x.dtype == INT64) return run(Type<int64_t>());  // for every instruction set
 #ifndef NORCH_REALS_ONLY
-    if (x.dtype == INT8) return run(Type<int8_t>());
+    constexpr bool tests = std::is_same_v<typename Op<float>::Result, bool>;  // bytes, whose sign does not count
+    if (x.dtype == INT8) return run(Type<std::conditional_t<tests, uint8_t, int8_t>>());
     if (x.dtype == INT16) return run(Type<int16_t>());
 #endif
-    for_any(as_bytes(x.dtype), run);
+    for_any(x.dtype, run);
 }
 
 }  // namespace

@@ -37,11 +37,11 @@ struct How {
     static constexpr Combining value = HOW;
 };
 
-// Calls f(How<ADD>()) for ADD, and so on.
+// Calls f(How<ADD>()) for ADD, and so on; not for REPLACE, to which the dtype does not matter.
 template <class F>
 void for_combining(Combining how, F f) {
     switch (how) {
-        case REPLACE: return f(How<REPLACE>());
+        case REPLACE: return;
         case ADD: return f(How<ADD>());
         case MULTIPLY: return f(How<MULTIPLY>());
         case LARGEST: return f(How<LARGEST>());

@@ -16,8 +16,9 @@ using Result = std::conditional_t<RULE == TEST, bool, T>;
 template <Rule RULE, class T>
 using First = std::conditional_t<RULE == CHOICE, bool, T>;
 
-// The dtype that a kernel may read bool as, of whose loads g++ makes no vectors.
-inline int32_t as_bytes(int32_t dtype) { return dtype == BOOL ? int32_t(UINT8) : dtype; }
+// The type that a kernel may read bool as, of whose loads g++ makes no vectors.
+template <class T>
+using AsByte = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
 // Calls f with the type of a narrow dtype and that of its wide one.
 template <class F>

@@ -29,9 +29,11 @@ struct Sum {
 };
 
 template <class T>
-struct NanSum : Sum<T> {
-    HOST_DEVICE static typename Sum<T>::Partial lift(T x) { return x != x ? T(0) : x; }
+struct SumWithoutNans : Sum<T> {
+    HOST_DEVICE static T lift(T x) { return x != x ? T(0) : x; }
 };
+template <class T>
+using NanSum = std::conditional_t<std::is_floating_point_v<T>, SumWithoutNans<T>, Sum<T>>;
 
 template <class T>
 struct SumSquares : Sum<T> {
