@@ -308,6 +308,8 @@ class RelaxedBernoulli(_Relaxed):
     norch.Size([1])
     """
 
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
@@ -363,6 +365,8 @@ class RelaxedOneHotCategorical(_Relaxed):
     tensor(1.)
     """
 
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
@@ -378,6 +382,8 @@ class LogisticNormal(TransformedDistribution):
     >>> norch.distributions.LogisticNormal(norch.zeros(2), norch.ones(2)).sample().shape
     norch.Size([3])
     """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         normal = Normal(loc, scale, validate_args=validate_args)

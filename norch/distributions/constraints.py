@@ -32,13 +32,16 @@ class Constraint:
 
     is_discrete = False
     event_dim = 0
+    _printed: tuple[str, ...] = ()
 
     def check(self, value: Any) -> Tensor:
         """Whether the values are allowed, as a tensor of bools."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return type(self).__name__.lstrip("_").lower()
+        """The class and what it was made of, as PyTorch prints it: "GreaterThan(lower_bound=0.0)"."""
+        bounds = [f"{name}={getattr(self, name)}" for name in ("lower_bound", "upper_bound") if name in self._printed]
+        return f"{type(self).__name__.lstrip('_')}({', '.join(bounds)})"
 
 
 class MixtureSameFamilyConstraint(Constraint):
@@ -83,14 +86,13 @@ class _GreaterThan(Constraint):
     tensor([False,  True])
     """
 
+    _printed = ("lower_bound",)
+
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
 
     def check(self, value: Any) -> Tensor:
         return value > self.lower_bound
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound})"
 
 
 class _GreaterThanEq(_GreaterThan):
@@ -111,6 +113,8 @@ class _LessThan(Constraint):
     tensor([ True, False])
     """
 
+    _printed = ("upper_bound",)
+
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
@@ -125,14 +129,13 @@ class _Interval(Constraint):
     tensor([ True, False])
     """
 
+    _printed = ("lower_bound", "upper_bound")
+
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
     def check(self, value: Any) -> Tensor:
         return (value >= self.lower_bound) & (value <= self.upper_bound)
-
-    def __repr__(self) -> str:
-        return f"Interval(lower_bound={self.lower_bound}, upper_bound={self.upper_bound})"
 
 
 class _HalfOpenInterval(_Interval):
@@ -144,9 +147,6 @@ class _HalfOpenInterval(_Interval):
 
     def check(self, value: Any) -> Tensor:
         return (value >= self.lower_bound) & (value < self.upper_bound)
-
-    def __repr__(self) -> str:
-        return f"HalfOpenInterval(lower_bound={self.lower_bound}, upper_bound={self.upper_bound})"
 
 
 class _IntegerInterval(_Interval):
@@ -264,6 +264,9 @@ class _Independent(Constraint):
         if result.ndim < self.count:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.ndim}")
         return result.flatten(-self.count).all(-1) if self.count else result
+
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base!r}, {self.count})"
 
 
 class _Parts(Constraint):

@@ -310,6 +310,25 @@ def test_reprs():
     assert found == expected
 
 
+@pytest.mark.parametrize("name", [name for name in CASES if name != "Uniform"])  # (its ends are checked together)
+def test_constraints_are_printed_and_named(name):
+    build, given, _, _ = CASES[name]
+    found = []
+    for lib in (norch, torch):
+        made = build(lib.distributions, *(lib.tensor(values) for values in given))
+        constraints = made.arg_constraints
+        found.append([repr(made.support), {key: repr(constraints[key]) for key in sorted(constraints)}])
+    assert found[0] == found[1]
+
+
+def test_constraints_of_parts_are_printed():
+    found = []
+    for c in (norch.distributions.constraints, torch.distributions.constraints):
+        made = [c.less_than(2), c.integer_interval(0, 3), c.independent(c.positive, 1), c.cat([c.real]), c.one_hot]
+        found.append(list(map(repr, [*made, c.half_open_interval(0, 1), c.lower_cholesky, c.dependent, c.square])))
+    assert found[0] == found[1]
+
+
 def test_a_users_exponential_family_has_its_entropy():
     entropies = []
     for t in (torch, norch):
