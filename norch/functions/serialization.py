@@ -21,6 +21,7 @@ import os
 import pickle
 import struct
 from collections import Counter, OrderedDict
+from enum import Enum
 from functools import partial
 from itertools import accumulate
 from typing import Any, Callable, Union
@@ -33,6 +34,7 @@ from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
 from ..tensor import Tensor
 from ..types import bfloat16, bool_, dtype, float16, float32, float64, int8, int16, int32, int64, shown, uint8
+from .saved_kinds import SAVED_KINDS, kind_of, made_of_parts
 
 __all__ = [
     "load",
@@ -56,24 +58,26 @@ _METADATA, _STRUCTURE = "__metadata__", "norch"
 
 def _encode(value: object, path: tuple[str, ...], tensors: dict[str, Tensor]) -> object:
     """JSON for a value; its tensors go into `tensors`, each under a name made of its path."""
-    if value is None or isinstance(value, (bool, int, str)):
+    kind = kind_of(value)
+    if kind is not None:
+        return {kind: [_encode(part, path, tensors) for part in SAVED_KINDS[kind].parts(value)]}
+    if (value is None or isinstance(value, (bool, int, str))) and not isinstance(value, Enum):
         return value
-    if isinstance(value, float):
+    if isinstance(value, float) and not isinstance(value, Enum):
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, Tensor):
         name = _unused_name(".".join(path) or "tensor", tensors)
         tensors[name] = value
         encoded = {"tensor": name, "requires_grad": value.requires_grad, "device": value.device}
         return {key: entry for key, entry in encoded.items() if entry not in (False, "cpu")}
-    if isinstance(value, dict):
+    if type(value) in (dict, OrderedDict):
         pairs = [[_encode_key(key, path), _encode(item, (*path, str(key)), tensors)] for key, item in value.items()]
-        if not isinstance(value, OrderedDict):
+        if type(value) is dict:
             return {"dict": pairs}
         versions = getattr(value, "_metadata", None)  # of the modules whose state it is
         return {"OrderedDict": pairs, **({"versions": _encode(versions, path, tensors)} if versions else {})}
-    if isinstance(value, (list, tuple)) or type(value) is set:
-        items = [_encode(item, (*path, str(i)), tensors) for i, item in enumerate(value)]
-        return {"tuple" if isinstance(value, tuple) else "list" if isinstance(value, list) else "set": items}
+    if type(value) in (list, tuple, set):  # a namedtuple would lose its names
+        return {type(value).__name__: [_encode(item, (*path, str(i)), tensors) for i, item in enumerate(value)]}
     if isinstance(value, dtype):
         return {"dtype": _NAMES[value]}
     if type(value) is bytes:
@@ -88,7 +92,8 @@ class _Pickled(TypeError):
 
 
 def _encode_key(key: object, path: tuple[str, ...]) -> object:
-    if key is None or isinstance(key, (bool, int, str)) or (isinstance(key, float) and math.isfinite(key)):
+    plain = key is None or isinstance(key, (bool, int, str)) or (isinstance(key, float) and math.isfinite(key))
+    if plain and not isinstance(key, Enum):
         return key
     raise _Pickled(f"save: the keys of a dict must be strings or numbers, got {_place(path)} the key {shown(key)}")
 
@@ -109,7 +114,7 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
     """The value that a structure stands for; it takes its tensors out of `tensors`."""
     if not isinstance(encoded, (dict, list)):
         return encoded
-    kinds = [key for key in encoded if key in _KINDS]
+    kinds = [key for key in encoded if key in _KINDS or key in SAVED_KINDS]
     if isinstance(encoded, list) or len(kinds) != 1:
         raise ValueError(f"its structure has {given(encoded)} where a tensor, number, list or dict is expected")
     kind, content = kinds[0], encoded[kinds[0]]
@@ -135,6 +140,8 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
         return content.encode("latin-1")
     if not isinstance(content, list):
         raise ValueError(f"its structure has a {kind} of {type(content).__name__}")
+    if kind in SAVED_KINDS:
+        return made_of_parts(kind, [_decode(part, tensors, place) for part in content])
     if kind in ("list", "tuple", "set"):
         items = [_decode(item, tensors, place) for item in content]
         try:
@@ -168,12 +175,13 @@ def _decode_dict(
 
 def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int = 4, **_: object) -> None:
     """Write a tensor, or lists, tuples, sets and dicts of tensors, numbers, strings, bytes, dtypes and None to a file.
+    Parameters, sparse tensors, Sizes, devices and Counters stay what they are.
 
     `f` is a path, or a binary file that is open for writing. A file at that path is replaced only when everything is
     written: if that fails, or the machine crashes, the old file is still there. The new one has its mode, and at no
     time can others read it who cannot read the old one. Tensors that share memory are written separately.
 
-    Anything else, such as a whole module, is pickled by `pickle_module`: such a file needs the classes of its objects,
+    Anything else, such as a whole module or a namedtuple, is pickled by `pickle_module`: such a file needs the classes of its objects,
     and `weights_only=False`, when it is loaded. Raises what pickle raises for an object that it cannot save; with
     `pickle_module=None`, TypeError for everything but the first kind.
 

@@ -15,15 +15,18 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import Any, Callable, NamedTuple
 
 from .._C import MAX_DIMS, int64_array, lib
+from ..devices import device
 from ..given import given
 from ..operation import wrap
 from ..tensor import Tensor
 from ..types import DTYPES, Size, dtype, shown
+from .saved_kinds import made_of_parts
 
 Place = Callable[[Tensor, str], Tensor]  # puts a tensor on the device that it was saved from, or another
 Read = Callable[[Any, int, dtype, list[int], int, int], Tensor]  # serialization.read_tensor
@@ -80,11 +83,26 @@ def _sizes(values: Any) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _parameter(data: object, requires_grad: object, *_: object) -> object:
+class _Made:
+    """A value that `save` writes in parts, some of which are tensors: its kind and its parts."""
+
+    __slots__ = ("kind", "parts")
+
+    def __init__(self, kind: str, *parts: object) -> None:
+        self.kind, self.parts = kind, parts
+
+
+def _parameter(data: object, requires_grad: object, *_: object) -> _Made:
     if not isinstance(data, _Entry):
         raise ValueError(f"a parameter holds {given(data)}, expected a tensor")
-    data.requires_grad = requires_grad is True
-    return data
+    return _Made("Parameter", data, requires_grad is True)
+
+
+def _sparse(layout: object, parts: object) -> _Made:
+    """A sparse tensor: its indices, values and size, and whether it is coalesced (in torch's files since 2.1)."""
+    if layout != "torch.sparse_coo" or not isinstance(parts, tuple) or not 3 <= len(parts) <= 4:
+        raise ValueError(f"it holds a tensor of the layout {shown(layout)}, of which norch has sparse_coo alone")
+    return _Made("SparseTensor", *parts[:3], parts[3:] == (True,), False)
 
 
 def _size(sizes: Any = ()) -> Size:
@@ -92,7 +110,8 @@ def _size(sizes: Any = ()) -> Size:
 
 
 def _device(kind: str, index: int | None = None) -> str:
-    return kind if index is None else f"{kind}:{index}"
+    name = kind if index is None else f"{kind}:{index}"
+    return device(name) if re.match("cpu|cuda|meta", name) else name  # a kind that norch lacks stays a name
 
 
 def _bytes(text: str = "", encoding: str = "latin1") -> bytes:
@@ -104,7 +123,7 @@ def _bytes(text: str = "", encoding: str = "latin1") -> bytes:
 
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): OrderedDict,
-    ("collections", "Counter"): dict,  # the milestones of a MultiStepLR
+    ("collections", "Counter"): Counter,  # the milestones of a MultiStepLR
     ("builtins", "set"): set,
     ("__builtin__", "set"): set,
     ("_codecs", "encode"): _bytes,
@@ -113,6 +132,8 @@ _ALLOWED: dict[tuple[str, str], Any] = {
     ("torch", "device"): _device,
     ("torch._utils", "_rebuild_tensor_v2"): _Entry,
     ("torch._utils", "_rebuild_parameter"): _parameter,
+    ("torch._utils", "_rebuild_sparse_tensor"): _sparse,
+    ("torch.serialization", "_get_layout"): str,
     **{("torch", name): kind for name, kind in _DTYPES.items()},
     **{("torch", name): _Kind(kind) for name, kind in _STORAGES.items()},
 }
@@ -219,9 +240,12 @@ class _Restored:
     def restored(self, value: Any) -> Any:
         if isinstance(value, _Entry):
             return self.tensor(value)
+        if isinstance(value, _Made):
+            return made_of_parts(value.kind, [self.restored(part) for part in value.parts])
         if isinstance(value, dict):
-            made: dict[Any, Any] = OrderedDict() if isinstance(value, OrderedDict) else {}
-            made.update((self.restored(key), self.restored(item)) for key, item in dict.items(value))
+            made: dict[Any, Any] = type(value)() if isinstance(value, (OrderedDict, Counter)) else {}
+            for key, item in dict.items(value):
+                made[self.restored(key)] = self.restored(item)
             if hasattr(value, "_metadata"):
                 made._metadata = self.restored(value._metadata)  # type: ignore[attr-defined]
             return made

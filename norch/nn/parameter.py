@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NoReturn, Union
 
 from .._C import lib, raise_error
 from ..functions.creation import empty
+from ..functions.saved_kinds import saved_in_parts
 from ..operation import wrap_as
 from ..tensor import Tensor
 from ..types import DType, shown
@@ -60,6 +61,16 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+def _restored(data: Tensor, requires_grad: bool) -> Parameter:
+    """The parameter of a file."""
+    if not isinstance(data, Tensor) or not isinstance(requires_grad, bool):
+        raise TypeError("a tensor and a bool are expected")
+    return Parameter(data, requires_grad=requires_grad)
+
+
+saved_in_parts(Parameter, lambda parameter: [parameter.detach(), parameter.requires_grad], _restored)
 
 
 class Buffer(Tensor):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .._C import ShapeError
 from ..arguments import axis_of, flags, sizes_of
 from ..autograd.derivatives.joining import stack
+from ..functions.saved_kinds import saved_in_parts
 from ..operation import check_kind, check_tensor
 from ..packing import counting, tensor_of
 from ..types import DType, Sizes, check_dtype, float32, float64, int64, shown, sparse_coo
@@ -20,7 +21,7 @@ __all__ = ["SparseTensor", "addmm", "log_softmax", "mm", "softmax", "spdiags", "
 
 @flags
 def sparse_coo_tensor(
-    indices: Any,
+    indices: Any = None,
     values: Any = None,
     size: Sizes | None = None,
     *,
@@ -34,15 +35,15 @@ def sparse_coo_tensor(
     """A sparse tensor with `values` [n, ...] at `indices` [sparse dimensions, n], and 0 elsewhere.
 
     Without `size` it is as small as the indices allow. The dtype is that of the values, which gradients reach.
-    `sparse_coo_tensor(size)` has no values. Raises ShapeError if shapes do not fit, RuntimeError for an index out of
-    range.
+    `sparse_coo_tensor(size)` and `sparse_coo_tensor(size=size)` have no values. Raises ShapeError if shapes do not fit,
+    RuntimeError for an index out of range.
 
     >>> norch.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
     tensor([[0., 0., 3.],
             [4., 0., 0.]])
     """
     if values is None:
-        size = indices
+        size = indices if indices is not None else size
         indices, values = tensor_of([[]] * len(sizes_of((size,), "sparse_coo_tensor")), int64), tensor_of([], float32)
     elements: Tensor = values if hasattr(values, "_ptr") else tensor_of(values, None, device)
     elements = elements.to(elements.device if device is None else device, None if dtype is None else check_dtype(dtype))
@@ -69,6 +70,18 @@ def sparse_coo_tensor(
     if requires_grad:
         return SparseTensor(places, elements.detach().clone(), shape, is_coalesced).requires_grad_()
     return SparseTensor(places, elements, shape, is_coalesced)
+
+
+def _parts(x: SparseTensor) -> list[Any]:
+    return [x._places, x._elements.detach(), list(x.shape), x._is_coalesced, x.requires_grad]
+
+
+def _restored(places: Any, values: Any, size: Any, is_coalesced: bool, requires_grad: bool) -> SparseTensor:
+    """The sparse tensor of a file."""
+    return sparse_coo_tensor(places, values, size, is_coalesced=is_coalesced, requires_grad=requires_grad)
+
+
+saved_in_parts(SparseTensor, _parts, _restored)
 
 
 def mm(sparse: Any, dense: Any) -> Any:

@@ -64,15 +64,35 @@ def test_a_checkpoint():
 
 def test_bytes_and_counts():
     value = {"text": b"ab\xff", "none": b"", "milestones": Counter([3, 3, 5])}
-    assert through(value) == value
+    found = through(value)
+    assert found == value and type(found["milestones"]) is Counter
 
 
 @pytest.mark.parametrize(
-    "value", [torch.nn.Linear(1, 1), torch.ones(1, dtype=torch.complex64), torch.ones(2).to_sparse()]
+    "make, named",
+    [
+        (lambda: torch.nn.Linear(1, 1), r"torch\."),
+        (lambda: torch.ones(1, dtype=torch.complex64), r"torch\."),
+        (lambda: torch.ones(2, 2).to_sparse_csr(), "tensor of the layout 'torch.sparse_csr'"),
+    ],
 )
-def test_what_is_more_than_tensors_is_named(value):
-    with pytest.raises(ValueError, match=r"it holds a torch\."):
-        through(value)
+@pytest.mark.filterwarnings("ignore")  # torch's, of a layout that may change
+def test_what_is_more_than_tensors_is_named(make, named):
+    with pytest.raises(ValueError, match=f"it holds a {named}"):
+        through(make())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_parameters_sparse_tensors_and_devices_are_what_they_were():
+    sparse = torch.sparse_coo_tensor([[0, 1, 1], [1, 0, 0]], [1.0, 2.0, 3.0], (2, 3))
+    frozen = torch.nn.Parameter(torch.ones(2), requires_grad=False)
+    value = [torch.nn.Parameter(torch.ones(2)), frozen, sparse, sparse.coalesce(), torch.device("cuda", 1)]
+    trained, still, loose, tight, place = through(value)
+    assert type(trained) is type(still) is norch.nn.Parameter
+    assert [trained.requires_grad, still.requires_grad, trained.tolist()] == [True, False, [1, 1]]
+    assert [loose.is_coalesced(), tight.is_coalesced(), loose._nnz(), tight._nnz()] == [False, True, 3, 2]
+    assert loose.to_dense().tolist() == tight.to_dense().tolist() == sparse.to_dense().tolist()
+    assert (place.type, place.index) == ("cuda", 1)
 
 
 def test_of_two_files_one_after_another_the_second_is_not_taken_for_the_first():

@@ -8,7 +8,10 @@ import json
 import math
 import os
 import stat
-from collections import OrderedDict
+import struct
+from collections import Counter, OrderedDict, defaultdict
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import pytest
 from arrays import DTYPES
@@ -84,6 +87,49 @@ VALUES = {
 @pytest.mark.parametrize("name", VALUES)
 def test_structure(name):
     same(VALUES[name], through_a_file(VALUES[name]))
+
+
+def test_values_keep_their_classes():
+    parameter, frozen = nn.Parameter(norch.ones(2)), nn.Parameter(norch.zeros(1), requires_grad=False)
+    sparse = norch.sparse_coo_tensor([[0, 1, 1], [1, 0, 0]], [1.0, 2.0, 3.0], (2, 3))
+    kept = {"shape": norch.Size([2, 3]), "place": norch.device("cuda", 1), "counts": Counter("aab")}
+    found = through_a_file({**kept, "p": [parameter, frozen], "s": [sparse, sparse.coalesce()]})
+    assert {name: found[name] for name in kept} == kept
+    assert [type(found[name]) for name in kept] == [norch.Size, norch.device, Counter]
+    assert [type(p) for p in found["p"]] == [nn.Parameter] * 2
+    assert [(p.requires_grad, p.tolist()) for p in found["p"]] == [(True, [1, 1]), (False, [0])]
+    assert [(s.is_coalesced(), s._nnz()) for s in found["s"]] == [(False, 3), (True, 2)]
+    assert found["s"][0].to_dense().tolist() == [[0, 1, 0], [5, 0, 0]]
+
+
+class Step(NamedTuple):
+    state: Any
+    reward: float
+
+
+class Mode(IntEnum):
+    TRAIN = 1
+
+
+@pytest.mark.parametrize("value", [Step(norch.ones(2), 0.5), defaultdict(list, a=[1]), Mode.TRAIN, {Mode.TRAIN: 1}])
+def test_what_json_would_make_plainer_is_pickled(value):
+    file = io.BytesIO()
+    norch.save(value, file)
+    with pytest.raises(ValueError, match="weights_only=False"):
+        norch.load(io.BytesIO(file.getvalue()))
+    found = norch.load(io.BytesIO(file.getvalue()), weights_only=False)
+    assert type(found) is type(value) and repr(found) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [{"Size": ["x"]}, {"Device": ["moon"]}, {"Parameter": [3, True]}, {"SparseTensor": [1, 2, 3, True, False]}],
+)
+def test_parts_that_make_no_value(structure):
+    header = json.dumps({"__metadata__": {"norch": json.dumps(structure)}}).encode()
+    header += b" " * (-len(header) % 8)
+    with pytest.raises(ValueError, match="of wrong parts"):
+        norch.load(io.BytesIO(struct.pack("<Q", len(header)) + header))
 
 
 def test_deep_structure():

@@ -157,6 +157,7 @@ def test_sizes_and_dtypes_are_inferred():
     assert norch.sparse_coo_tensor([[0, 1], [1, 4]], [1, 2]).shape == (2, 5)
     assert norch.sparse_coo_tensor([[0, 1]], [[1.0, 2.0], [3.0, 4.0]]).to_dense().tolist() == [[1, 2], [3, 4]]
     assert norch.sparse_coo_tensor((2, 3)).to_dense().tolist() == [[0, 0, 0]] * 2
+    assert norch.sparse_coo_tensor(size=(2, 3)).to_dense().tolist() == [[0, 0, 0]] * 2
     assert norch.sparse_coo_tensor([[0]], [1], dtype=norch.float64).dtype is norch.float64
     assert norch.sparse.FloatTensor(norch.tensor([[0]]), norch.tensor([1]), norch.Size([2])).dtype is norch.float32
 
