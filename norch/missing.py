@@ -104,9 +104,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("make_functional make_functional_with_buffers combine_state_for_ensemble", "use functional_call"),
     ],
     "nn.init": [],
-    "nn.utils": [
-        ("convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format memory_format", ""),
-    ],
+    "nn.utils": [],
     "optim": [
         ("swap_in_optimizer_params_and_state", ""),
     ],

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from ..nn.utils.stateless import functional_call
 from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
-from .modules import functionalize, stack_module_state
+from .modules import functionalize, replace_all_batch_norm_modules_, stack_module_state
 from .vectorize import vmap
 
 __all__ = [
     "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "stack_module_state", "vjp", "vmap",
+    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # (a checker knows what is missing)

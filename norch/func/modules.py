@@ -1,4 +1,4 @@
-"""The parameters of several modules, stacked, for `vmap` over an ensemble; and `functionalize`."""
+"""Modules for functions of functions: parameters stacked for `vmap`, BatchNorm without a memory; and `functionalize`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Callable, Sequence
 
 from ..functions.joining import stack
 from ..nn.module import Module
+from ..nn.modules.normalization import _BatchNorm
 from ..operation import check_kind
 from ..tensor import Tensor
 from ..types import shown
@@ -35,6 +36,23 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
     parameters = stacked([dict(model.named_parameters()) for model in models])
     made = {name: x.requires_grad_(trained[name]) for name, x in parameters.items()}
     return made, stacked([dict(model.named_buffers()) for model in models])
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """The module, whose BatchNorm layers (all dimensions) use the statistics of their batch alone, in eval mode too.
+
+    Running statistics are written in place, which functions of `vmap` and `grad` must not do. Raises TypeError if
+    `root` is no Module.
+
+    >>> norm = norch.func.replace_all_batch_norm_modules_(nn.BatchNorm1d(2))
+    >>> norm.track_running_stats, list(norm.buffers())
+    (False, [])
+    """
+    for module in check_kind(root, Module, "replace_all_batch_norm_modules_").modules():
+        if isinstance(module, _BatchNorm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:

@@ -392,3 +392,21 @@ def test_removing_a_spectral_norm_takes_no_further_step():
 def test_what_is_no_module_is_named(call):
     with pytest.raises(TypeError, match="expected a Module, got (int|float)"):
         call()
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_weights_in_another_order_of_memory(dims):
+    convert = getattr(nn.utils, f"convert_conv{dims}d_weight_memory_format")
+    kinds = [getattr(nn, f"{name}{dims}d") for name in ("Conv", "ConvTranspose")]
+    layers = [kind(2, 3, 3) for kind in kinds]
+    other = getattr(nn, f"Conv{5 - dims}d")(2, 3, 3)
+    model = nn.Sequential(layers[0], nn.Sequential(layers[1], nn.Linear(2, 2)), other)
+    before = [layer.weight.tolist() for layer in layers]
+    order = norch.channels_last if dims == 2 else norch.channels_last_3d
+    assert convert(model, order) is model
+    for layer, values in zip(layers, before):
+        assert layer.weight.is_contiguous(memory_format=order) and not layer.weight.is_contiguous()
+        assert layer.weight.tolist() == values and layer.weight.is_leaf and layer.weight.requires_grad
+    assert other.weight.is_contiguous()
+    with pytest.raises(TypeError):
+        convert(3, order)

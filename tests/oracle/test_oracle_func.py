@@ -34,7 +34,16 @@ def halves(t):
     return {"weight": t.full((2, 3), 0.5), "bias": t.full((2,), 0.5)}
 
 
+def without_running(t):
+    model = t.nn.Sequential(t.nn.BatchNorm1d(3), t.nn.Sequential(t.nn.BatchNorm1d(3, affine=False), t.nn.ReLU()))
+    return t.func.replace_all_batch_norm_modules_(model)
+
+
 ROWS = {
+    "batch norms without a memory": lambda t, f: [
+        without_running(t).eval()(grid(t)),
+        t.tensor(len(without_running(t).state_dict())),
+    ],
     "grad": lambda t, f: f.grad(lambda x: (x**3).sum())(vector(t)),
     "grad of two": lambda t, f: f.grad(lambda x, y: (x * y).sum(), argnums=(0, 1))(vector(t), 2 * vector(t)),
     "grad of a tree": lambda t, f: f.grad(lambda d: (d["a"] * d["b"][0]).sum())({"a": vector(t), "b": [vector(t) + 1]}),

@@ -7,6 +7,7 @@ from . import parametrizations, parametrize, prune, stateless
 from .clip_grad import *
 from .convert_parameters import *
 from .fusion import *
+from .memory_format import *
 from .spectral_norm import *
 from .weight_norm import *
 
