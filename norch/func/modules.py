@@ -1,4 +1,4 @@
-"""Modules for functions of functions: parameters stacked for `vmap`, BatchNorm without a memory; and `functionalize`."""
+"""Modules for functions of functions: stacked parameters, BatchNorm without a memory; and `functionalize`."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     saved_in_parts(Size, list, lambda *sizes: Size(sizes))
 
-`save` writes {"Size": [2, 3]} for Size([2, 3]), and `load` calls the function with the parts. A file names kinds of this
-table alone, so it runs no other code.
+`save` writes {"Size": [2, 3]} for Size([2, 3]), and `load` calls the function with the parts. A file names kinds of
+this table alone, so it runs no other code.
 """
 
 from __future__ import annotations

@@ -70,13 +70,13 @@ def _encode(value: object, path: tuple[str, ...], tensors: dict[str, Tensor]) ->
         tensors[name] = value
         encoded = {"tensor": name, "requires_grad": value.requires_grad, "device": value.device}
         return {key: entry for key, entry in encoded.items() if entry not in (False, "cpu")}
-    if type(value) in (dict, OrderedDict):
+    if isinstance(value, dict) and type(value) in (dict, OrderedDict):
         pairs = [[_encode_key(key, path), _encode(item, (*path, str(key)), tensors)] for key, item in value.items()]
         if type(value) is dict:
             return {"dict": pairs}
         versions = getattr(value, "_metadata", None)  # of the modules whose state it is
         return {"OrderedDict": pairs, **({"versions": _encode(versions, path, tensors)} if versions else {})}
-    if type(value) in (list, tuple, set):  # a namedtuple would lose its names
+    if isinstance(value, (list, tuple, set)) and type(value) in (list, tuple, set):  # a namedtuple would lose its names
         return {type(value).__name__: [_encode(item, (*path, str(i)), tensors) for i, item in enumerate(value)]}
     if isinstance(value, dtype):
         return {"dtype": _NAMES[value]}
@@ -181,9 +181,9 @@ def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int
     written: if that fails, or the machine crashes, the old file is still there. The new one has its mode, and at no
     time can others read it who cannot read the old one. Tensors that share memory are written separately.
 
-    Anything else, such as a whole module or a namedtuple, is pickled by `pickle_module`: such a file needs the classes of its objects,
-    and `weights_only=False`, when it is loaded. Raises what pickle raises for an object that it cannot save; with
-    `pickle_module=None`, TypeError for everything but the first kind.
+    Anything else, such as a whole module or a namedtuple, is pickled by `pickle_module`: such a file needs the classes
+    of its objects, and `weights_only=False`, when it is loaded. Raises what pickle raises for an object that it cannot
+    save; with `pickle_module=None`, TypeError for everything but the first kind.
 
     >>> norch.save(nn.Linear(2, 1).state_dict(), "linear.safetensors")
     >>> list(norch.load("linear.safetensors"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...operation import check_kind
 from ...types import memory_format as MemoryFormat
@@ -36,7 +36,7 @@ def convert_conv3d_weight_memory_format(module: M, memory_format: MemoryFormat) 
     return _converted(module, (Conv3d, ConvTranspose3d), memory_format)
 
 
-def _converted(module: M, kinds: tuple[type[Module], ...], memory_format: MemoryFormat) -> M:
+def _converted(module: M, kinds: tuple[type[Any], ...], memory_format: MemoryFormat) -> M:
     for layer in check_kind(module, Module, "memory_format").modules():
         if isinstance(layer, kinds):
             weight = layer.weight
