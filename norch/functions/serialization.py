@@ -95,7 +95,11 @@ def _encode_key(key: object, path: tuple[str, ...]) -> object:
     plain = key is None or isinstance(key, (bool, int, str)) or (isinstance(key, float) and math.isfinite(key))
     if plain and not isinstance(key, Enum):
         return key
-    raise _Pickled(f"save: the keys of a dict must be strings or numbers, got {_place(path)} the key {shown(key)}")
+    if type(key) is tuple:
+        return {"tuple": [_encode_key(item, path) for item in key]}
+    raise _Pickled(
+        f"save: the keys of a dict must be strings, numbers or tuples of them, got {_place(path)} the key {shown(key)}"
+    )
 
 
 def _place(path: tuple[str, ...]) -> str:
@@ -162,12 +166,20 @@ def _decode_dict(
     result: dict[object, object], pairs: list[object], tensors: dict[str, Tensor], place: Place
 ) -> dict[object, object]:
     for pair in pairs:
-        if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], (dict, list)):
+        if not isinstance(pair, list) or len(pair) != 2:
             raise ValueError("its structure has a dict with an entry that is not a key and a value")
-        result[pair[0]] = _decode(pair[1], tensors, place)
+        result[_decode_key(pair[0])] = _decode(pair[1], tensors, place)
     if len(result) != len(pairs):
         raise ValueError("its structure has a dict with a key twice")
     return result
+
+
+def _decode_key(key: object) -> object:
+    if isinstance(key, dict) and list(key) == ["tuple"] and isinstance(key["tuple"], list):
+        return tuple(_decode_key(item) for item in key["tuple"])
+    if isinstance(key, (dict, list)):
+        raise ValueError("its structure has a dict with an entry that is not a key and a value")
+    return key
 
 
 # ---- Saving -------------------------------------------------------------------------------------------------------
@@ -175,7 +187,7 @@ def _decode_dict(
 
 def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int = 4, **_: object) -> None:
     """Write a tensor, or lists, tuples, sets and dicts of tensors, numbers, strings, bytes, dtypes and None to a file.
-    Parameters, sparse tensors, Sizes, devices and Counters stay what they are.
+    Parameters, sparse tensors, Sizes, devices, bytearrays and Counters stay what they are.
 
     `f` is a path, or a binary file that is open for writing. A file at that path is replaced only when everything is
     written: if that fails, or the machine crashes, the old file is still there. The new one has its mode, and at no

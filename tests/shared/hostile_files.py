@@ -83,6 +83,8 @@ HOSTILE = {
     "structure: list of a number": (structured({"list": 3}), "a list of int"),
     "structure: dict of no pairs": (structured({"dict": [["a"]]}), "not a key and a value"),
     "structure: key of a list": (structured({"dict": [[["a"], 1]]}), "not a key and a value"),
+    "structure: key of a set": (structured({"dict": [[{"set": []}, 1]]}), "not a key and a value"),
+    "structure: list in a key": (structured({"dict": [[{"tuple": [[]]}, 1]]}), "not a key and a value"),
     "structure: key twice": (structured({"dict": [["a", 1], ["a", 2]]}), "key twice"),
     "structure: versions of a list": (structured({"OrderedDict": [], "versions": {"list": []}}), "versions of a list"),
     "structure: unknown dtype": (structured({"dtype": "F8_E4M3"}), "dtype 'F8_E4M3'"),

@@ -143,7 +143,7 @@ class LinearCrossEntropyLoss(Module):
         )
 
 
-class _Output(NamedTuple):
+class _ASMoutput(NamedTuple):
     output: Tensor
     loss: Tensor
 
@@ -201,7 +201,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         for module in (self.head, *(linear for pair in self.tail for linear in pair)):
             module.reset_parameters()
 
-    def forward(self, input_: Tensor, target_: Tensor) -> _Output:
+    def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         check_tensor(input_, "AdaptiveLogSoftmaxWithLoss"), check_tensor(target_, "AdaptiveLogSoftmaxWithLoss")
         single = target_.ndim == 0
         input, target = (input_.unsqueeze(0), target_.unsqueeze(0)) if single else (input_, target_)
@@ -220,7 +220,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 output = output.index_add(0, rows, scores.gather(1, inner).squeeze(1))
                 place = place.index_fill(0, rows, self.shortlist_size + i)
         output = output + head.gather(1, place.unsqueeze(1)).squeeze(1)
-        return _Output(output[0] if single else output, (-output).mean())
+        return _ASMoutput(output[0] if single else output, (-output).mean())
 
     def log_prob(self, input: Tensor) -> Tensor:
         """The log-probabilities [N, n_classes] of all classes, for inputs [N, in_features]."""
