@@ -283,7 +283,8 @@ def test_the_adaptive_softmax_is_one_distribution():
     x, target = norch.randn(5, 8, dtype=norch.float64), norch.tensor([0, 5, 11, 2, 7])
     log_p = model.log_prob(x)
     close(log_p.exp().sum(1), [1.0] * 5, 1e-12)
-    output, loss = model(x, target)
+    output, loss = found = model(x, target)
+    assert repr(found) == f"_ASMoutput(output={output!r}, loss={loss!r})"
     close(output, [log_p[n, c].item() for n, c in enumerate(target.tolist())], 1e-12)
     close(loss, -sum(output.tolist()) / 5, 1e-12)
     assert model.predict(x).tolist() == log_p.argmax(1).tolist()
