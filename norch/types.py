@@ -40,6 +40,8 @@ class dtype:
     (4, True)
     """
 
+    __module__ = "norch"  # its public place, which `print(type(x))` shows
+
     __slots__ = ("name", "number", "ctype", "format", "itemsize", "is_floating_point", "is_signed")
     is_complex = False
 
@@ -56,7 +58,7 @@ class dtype:
         return f"norch.{self.name}"
 
     def __reduce__(self) -> str:
-        return "bool_" if self.name == "bool" else self.name  # copies and pickles are the same object
+        return self.name  # copies and pickles are the same object
 
 
 bool_ = dtype("bool", 0, ctypes.c_bool, "?")
@@ -139,6 +141,8 @@ class layout:
     True
     """
 
+    __module__ = "norch"  # its public place, which `print(type(x))` shows
+
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
@@ -184,6 +188,8 @@ class memory_format:
     >>> norch.zeros(1, 2, 3, 4).contiguous(memory_format=norch.channels_last).stride()
     (24, 1, 8, 2)
     """
+
+    __module__ = "norch"  # its public place, which `print(type(x))` shows
 
     __slots__ = ("name", "ndim")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import types
 
 import pytest
@@ -36,3 +38,10 @@ def test_a_tensor_has_its_public_name():
 
 def test_a_shape_error_has_its_public_name():
     assert f"{norch.ShapeError.__module__}.{norch.ShapeError.__qualname__}" == "norch.ShapeError"
+
+
+def test_kinds_are_of_the_package_and_pickled_by_their_names():
+    for cls, name in ((norch.dtype, "dtype"), (norch.layout, "layout"), (norch.memory_format, "memory_format")):
+        assert repr(cls) == f"<class 'norch.{name}'>"
+    for kind in (norch.bool, norch.float32, norch.bfloat16, norch.complex64, norch.strided, norch.channels_last):
+        assert pickle.loads(pickle.dumps(kind)) is kind is copy.deepcopy(kind)
