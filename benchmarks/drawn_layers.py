@@ -3,9 +3,9 @@
     PYTHONPATH=. python benchmarks/drawn_layers.py --rows 500 --seed 1
     PYTHONPATH=. python benchmarks/drawn_layers.py --only "Conv2d|LSTM"
 
-As drawn.py does it for operations: torch's time over norch's for the rows under 0.8, the worst last, then the rows whose
-results or gradients are not as torch's, and the geometric mean of each layer. Both frameworks have the same parameters;
-half of the rows have a backward. Times are the least of some rounds on one thread.
+As drawn.py does it for operations: torch's time over norch's for the rows under 0.8, the worst last, then the rows
+whose results or gradients are not as torch's, and the geometric mean of each layer. Both frameworks have the same
+parameters; half of the rows have a backward. Times are the least of some rounds on one thread.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ class Row(NamedTuple):
 class Draw:
     """Choices by a seed, and the layers that are made of them."""
 
+    GRID = "lambda a: F.grid_sample(a, F.affine_grid(lib.eye(2, 3).expand(len(a), 2, 3), a.shape), align_corners=False)"
+
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.pick = lambda *choices: self.rng.choice(choices)
 
-    def images(self, channels: int, dims: int, least: int = 7) -> Shape:
+    def images(self, channels: int, dims: int) -> Shape:
         sizes = {1: (16, 50, 128, 1000), 2: (7, 14, 28, 32, 56), 3: (7, 8, 12)}[dims]
-        sides = [self.pick(*(size for size in sizes if size >= least)) for _ in range(dims)]
+        sides = [self.pick(*sizes) for _ in range(dims)]
         if dims > 1 and self.pick(True, True, False):
             sides = sides[:1] * dims
         return (self.pick(1, 2, 8, 32), channels, *sides)
@@ -59,14 +61,19 @@ class Draw:
         b = b if b % groups == 0 and a % groups == 0 else a
         groups = groups if a % groups == 0 else 1
         kernel, stride = self.pick(1, 2, 3, 3, 4, 5, 7), self.pick(1, 1, 2)
-        options = f", stride={stride}, padding={self.pick(0, kernel // 2)}, groups={groups}, bias={self.pick(True, False)}"
+        options = (
+            f", stride={stride}, padding={self.pick(0, kernel // 2)}, groups={groups}, bias={self.pick(True, False)}"
+        )
         if not transposed:
             options += self.pick("", "", f", dilation={self.pick(1, 2)}" if kernel < 4 else "")
         name = f"Conv{transposed}{dims}d"
         return Row(name, f"nn.{name}({a}, {b}, {kernel}{options})", [("normal", self.images(a, dims))])
 
     def pooling(self) -> Row:
-        dims, kind = self.pick(1, 2, 2, 3), self.pick("MaxPool", "AvgPool", "AdaptiveAvgPool", "AdaptiveMaxPool", "LPPool")
+        dims, kind = (
+            self.pick(1, 2, 2, 3),
+            self.pick("MaxPool", "AvgPool", "AdaptiveAvgPool", "AdaptiveMaxPool", "LPPool"),
+        )
         kernel = self.pick(2, 3)
         options = f"{kernel}, stride={self.pick(1, 2, 3)}"
         if kind in ("MaxPool", "AvgPool"):
@@ -76,10 +83,15 @@ class Draw:
         return Row(f"{kind}{dims}d", f"nn.{kind}{dims}d({options})", [("normal", shape)])
 
     def normalization(self) -> Row:
-        dims, kind = self.pick(1, 2, 2, 3), self.pick("BatchNorm", "BatchNorm", "InstanceNorm", "GroupNorm", "LocalResponseNorm")
+        dims, kind = (
+            self.pick(1, 2, 2, 3),
+            self.pick("BatchNorm", "BatchNorm", "InstanceNorm", "GroupNorm", "LocalResponseNorm"),
+        )
         channels = self.pick(4, 16, 64, 128)
         name = f"{kind}{dims}d" if kind in ("BatchNorm", "InstanceNorm") else kind
-        options = f"{self.pick(1, 2, 4)}, {channels}" if kind == "GroupNorm" else "3" if "Local" in kind else f"{channels}"
+        options = (
+            f"{self.pick(1, 2, 4)}, {channels}" if kind == "GroupNorm" else "3" if "Local" in kind else f"{channels}"
+        )
         options += f", affine={self.pick(True, False)}" if kind != "LocalResponseNorm" else ""
         shape = self.images(channels, dims)
         shape = shape[:2] if name == "BatchNorm1d" and shape[0] > 1 and self.pick(True, False) else shape
@@ -112,7 +124,9 @@ class Draw:
             return Row(kind, code, [("normal", (batch, heads, steps, width))] * 3)
         if kind == "MultiheadAttention":
             code = f"nn.{kind}({n}, {heads}, batch_first=True)"
-            return Row(kind, f"(lambda m: lambda a: m(a, a, a, need_weights={self.pick(True, False)}))({code})", [whole])
+            return Row(
+                kind, f"(lambda m: lambda a: m(a, a, a, need_weights={self.pick(True, False)}))({code})", [whole]
+            )
         options = f"{n}, {heads}, {2 * n}, dropout=0.0, batch_first=True, norm_first={self.pick(True, False)}"
         options += f", activation='{self.pick('relu', 'gelu')}'"
         return Row(kind, f"nn.{kind}({options})", [whole] * (1 if "En" in kind else 2))
@@ -143,7 +157,11 @@ class Draw:
         return Row(kind, f"nn.{kind}({options})", [first, *rest])
 
     def table(self) -> Row:
-        rows, n, count = self.pick(10, 1000, 50000), self.pick(1, 16, 64, 300), self.pick((1,), (32,), (16, 20), (64, 128))
+        rows, n, count = (
+            self.pick(10, 1000, 50000),
+            self.pick(1, 16, 64, 300),
+            self.pick((1,), (32,), (16, 20), (64, 128)),
+        )
         if self.pick(True, False):
             return Row("Embedding", f"nn.Embedding({rows}, {n})", [(str(rows), count)])
         mode, bags = self.pick("sum", "mean", "max"), (count * 2)[:2]
@@ -160,15 +178,16 @@ class Draw:
             f"nn.{self.pick('Zero', 'Reflection', 'Replication', 'Circular')}Pad{dims}d({edge})",
             "nn.PixelShuffle(2)" if dims == 2 else "nn.Flatten()",
             f"nn.Unfold({self.pick(2, 3)}, stride={self.pick(1, 2)})" if dims == 2 else "nn.Flatten()",
-            "lambda a: F.grid_sample(a, F.affine_grid(lib.eye(2, 3).expand(len(a), 2, 3), a.shape, align_corners=False), "
-            "align_corners=False)" if dims == 2 else "nn.Softmax(1)",
+            self.GRID if dims == 2 else "nn.Softmax(1)",
             f"nn.{self.pick('Softmax2d()', 'ChannelShuffle(2)')}" if dims == 2 else "nn.Softmax(1)",
         )  # fmt: skip
         return Row(re.sub(r"lambda a: |\(.*", "", code), code, [("normal", shape)])
 
     def optimizer(self) -> Row:
         kind = self.pick("SGD", "SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam")
-        options = self.pick("", "", ", weight_decay=0.01") + (f", momentum={self.pick(0, 0.9)}" if kind == "SGD" else "")
+        options = self.pick("", "", ", weight_decay=0.01") + (
+            f", momentum={self.pick(0, 0.9)}" if kind == "SGD" else ""
+        )
         shape, layers = self.pick((4, 4), (30, 50), (300, 300), (1000, 1000)), self.pick(1, 3, 12)
         code = f"(lambda ps: step(ps, lib.optim.{kind}(ps, lr=1e-3{options})))(parameters({layers}, {shape}))"
         return Row(kind, code, [])
@@ -296,7 +315,9 @@ def main() -> None:
     means = {name: math.exp(sum(map(math.log, found)) / len(found)) for name, found in ratios.items()}
     print(", ".join(f"{name} {mean:.2f}" for name, mean in sorted(means.items(), key=lambda item: item[1])))
     every = [ratio for found in ratios.values() for ratio in found]
-    print(f"geometric mean {math.exp(sum(map(math.log, every)) / count):.2f} over {count} rows, {len(slow)} under {SLOW}")
+    print(
+        f"geometric mean {math.exp(sum(map(math.log, every)) / count):.2f} over {count} rows, {len(slow)} under {SLOW}"
+    )
 
 
 if __name__ == "__main__":

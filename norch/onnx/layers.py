@@ -222,7 +222,9 @@ def _taps(graph: Nodes, channels: int, window: Sequence[int], kind: dtype) -> st
     kernel = window[: len(window) // 5]
     taps = math.prod(kernel)
     ones = [float(i % taps == j) for i in range(channels * taps) for j in range(taps)]
-    return graph.constant(f"taps_{channels}_{'_'.join(map(str, kernel))}_{kind}", kind, [channels * taps, 1, *kernel], ones)
+    return graph.constant(
+        f"taps_{channels}_{'_'.join(map(str, kernel))}_{kind}", kind, [channels * taps, 1, *kernel], ones
+    )
 
 
 @emits("unfold_tensor")

@@ -40,7 +40,7 @@ enum {
 int64_t between(int64_t low, int64_t n, int64_t high) { return n < low ? low : n > high ? high : n; }
 
 struct Blocks {
-    int64_t samples, planes, rows;             // of a block, at most
+    int64_t samples, planes, rows;              // of a block, at most
     int64_t all_samples, all_planes, all_rows;  // of the tensor
     int64_t positions;                          // of a block, at most
 
@@ -59,8 +59,7 @@ struct Blocks {
     Block at(int64_t i) const {
         const int64_t sample = i / per_sample() * samples, of_plane = parts_of(all_rows, rows);
         const int64_t plane = i % per_sample() / of_plane * planes, row = i % of_plane * rows;
-        return {sample, smaller(samples, all_samples - sample),
-                plane,  smaller(planes, all_planes - plane),
+        return {sample, smaller(samples, all_samples - sample), plane, smaller(planes, all_planes - plane),
                 row,    smaller(rows, all_rows - row)};
     }
 };
@@ -161,7 +160,8 @@ Matrix<T> samples_of(const Sizes& sizes, T* data, int64_t group, int64_t n) {
 template <class T>
 void correlate_whole(const Sizes& sizes, const T* x, const T* weight, const T* bias, T* out) {
     const int64_t m = sizes.outputs, k = sizes.depth;
-    for (int64_t i = 0; bias && i < sizes.samples; i++) memcpy(out + i * sizes.groups * m, bias, size_t(sizes.groups * m) * sizeof(T));
+    for (int64_t i = 0; bias && i < sizes.samples; i++)
+        memcpy(out + i * sizes.groups * m, bias, size_t(sizes.groups * m) * sizeof(T));
     for (int64_t group = 0; group < sizes.groups; group++)
         matrix_product(samples_of(sizes, x, group, k), Matrix<const T>{weight + group * m * k, 1, k},
                        samples_of(sizes, out, group, m), sizes.samples, m, k, bias != nullptr);
@@ -282,14 +282,15 @@ void input_scattered(const Sizes& sizes, const Window& window, const T* gradient
                       panels.at(group, part) + o * panels.WIDTH, m * panels.WIDTH, panels.columns(part), taps);
     }
     const int64_t work = sizes.positions * panels.size;
-    parallel_for(sizes.samples * sizes.groups * panels.of_group, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
-        Scattered<T> images(sizes, window);
-        for (int64_t i = begin; i < end; i++) {
-            const int64_t at = i / panels.of_group, part = i % panels.of_group;  // at: sample and group
-            images.add(gradient + at * m * sizes.positions, panels.at(at % sizes.groups, part), panels.columns(part),
-                       out + (at * sizes.channels + part * panels.WIDTH) * window.inputs());
-        }
-    });
+    parallel_for(
+        sizes.samples * sizes.groups * panels.of_group, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
+            Scattered<T> images(sizes, window);
+            for (int64_t i = begin; i < end; i++) {
+                const int64_t at = i / panels.of_group, part = i % panels.of_group;  // at: sample and group
+                images.add(gradient + at * m * sizes.positions, panels.at(at % sizes.groups, part),
+                           panels.columns(part), out + (at * sizes.channels + part * panels.WIDTH) * window.inputs());
+            }
+        });
 }
 
 // The rows of a block of the gradient: a view, or a copy if the block has several samples.
@@ -352,7 +353,9 @@ void conv_input_tensor_cpu(const Tensor& gradient, const Tensor& weight, Tensor&
         if (is_depthwise(sizes)) return depthwise_input(sizes, window, given, filters, images);
         if (is_whole(window)) return input_whole(sizes, given, filters, images);
         if (!strided) return input_unstrided(sizes, window, given, filters, images);
-        (suits_row_products<T>(sizes, window, sizes.channels) ? input_scattered<T> : input_strided<T>)(sizes, window, given, filters, images);
+        (suits_row_products<T>(sizes, window, sizes.channels) ? input_scattered<T> : input_strided<T>)(sizes, window,
+                                                                                                       given, filters,
+                                                                                                       images);
     });
 }
 
@@ -373,8 +376,7 @@ void add_weight_blocks(const Sizes& sizes, const Window& window, const Blocks& b
         const int64_t n = block.planes * block.rows * window.x.out, all = block.samples * n;
         for (int64_t group = 0; group < sizes.groups; group++) {
             for (int64_t s = 0; s < block.samples; s++) {
-                const Matrix<const T> rows =
-                    rows_of(sizes, gradient, group, block.sample + s, block.position(window));
+                const Matrix<const T> rows = rows_of(sizes, gradient, group, block.sample + s, block.position(window));
                 transpose(rows.data, rows.row, &turned[s * n * m], m, m, n);
             }
             for (int64_t c = 0; c < sizes.channels; c += chunk) {

@@ -70,7 +70,7 @@ struct Bands {
     Band at(int64_t i) const {
         const int64_t plane = i / of_plane() * planes, row = i % of_plane() / across() * rows,
                       column = i % across() * columns;
-        return {plane, smaller(planes, all_planes - plane),   row, smaller(rows, all_rows - row),
+        return {plane,  smaller(planes, all_planes - plane),   row, smaller(rows, all_rows - row),
                 column, smaller(columns, all_columns - column)};
     }
 
@@ -237,7 +237,8 @@ private:
     }
     int64_t offset(int64_t tap) const {
         const int64_t row = tap / window.x.kernel, across = tap % window.x.kernel * window.x.dilation;
-        const int64_t deep = row / window.y.kernel * window.z.dilation, down = row % window.y.kernel * window.y.dilation;
+        const int64_t deep = row / window.y.kernel * window.z.dilation,
+                      down = row % window.y.kernel * window.y.dilation;
         return ((deep * height + down) * width + across) * LANES;
     }
 

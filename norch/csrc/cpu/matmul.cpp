@@ -128,7 +128,7 @@ void edge_tile(int64_t columns, int64_t k, Pieces pieces, Matrix<const T> a, Mat
                bool adds) {
     enum { WIDTH = Size<T>::LANES * VECTORS };
     if constexpr (VECTORS > 1)
-        if (columns <= WIDTH - Size<T>::LANES) 
+        if (columns <= WIDTH - Size<T>::LANES)
             return edge_tile<T, ROWS, VECTORS - 1>(columns, k, pieces, a, b, out, adds);
     if (columns == WIDTH) return tile<T, ROWS, VECTORS>(k, pieces, a, b, out, adds);
     T whole[ROWS * WIDTH];

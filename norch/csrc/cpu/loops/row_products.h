@@ -109,8 +109,8 @@ public:
           height(seen(window.y, rows)),
           image(seen(window.z, planes) * height * width * sizes.channels),
           sums(planes * rows * window.x.out * WIDTH) {
-        const int64_t begin = window.x.before, end = smaller(width, window.x.before + window.x.in);
-        inside = {smaller(begin, width), end};
+        const int64_t before = window.x.before;  // less than 0 where a gradient of padding is left out
+        inside = {before < 0 ? 0 : smaller(before, width), smaller(width, before + window.x.in)};
         memset(image.data, 0, size_t(image.count) * sizeof(T));
     }
 
@@ -158,7 +158,8 @@ public:
                 const Span rows = {all.begin > block.row ? all.begin - block.row : 0,
                                    smaller(all.end - block.row, block.rows)};
                 if (!z.holds(z.input(block.plane + p, deep)) || rows.begin >= rows.end) continue;
-                const int64_t row = (p * z.stride + deep * z.dilation) * height + rows.begin * y.stride + down * y.dilation;
+                const int64_t row =
+                    (p * z.stride + deep * z.dilation) * height + rows.begin * y.stride + down * y.dilation;
                 const T* from = gradients + (p * block.rows + rows.begin) * x.out * WIDTH;
                 for (int64_t j = 0; j < (dense ? 1 : x.kernel); j++)
                     panel_product(Matrix<const T>{image.data + (row * width + j * x.dilation) * n, 1, x.stride * n},
@@ -206,7 +207,8 @@ public:
                     copy_row(gradient + k * sizes.positions, &rows[k * window.x.out], window.x.out);
                 for (int64_t i = 0; i < z.kernel * y.kernel; i++) {
                     const int64_t depth = z.input(p, i / y.kernel), row = y.input(o, i % y.kernel);
-                    if (z.holds(depth) & y.holds(row)) add_row(window.row(depth, row), i * window.x.kernel, panels, count);
+                    if (z.holds(depth) & y.holds(row))
+                        add_row(window.row(depth, row), i * window.x.kernel, panels, count);
                 }
             }
         transpose(image.data, int64_t(WIDTH), out, window.inputs(), window.inputs(), count);
