@@ -23,7 +23,7 @@ def drawn(axes: int, transposed: bool, rng: random.Random) -> tuple[norch.Tensor
     groups = rng.choice([1, 1, 1, 2])
     inputs, outputs = (groups * rng.choice([1, 3, 16, 21]) for _ in range(2))
     kernel = [rng.choice([1, 2, 3, 5 if axes < 3 else 2]) for _ in range(axes)]
-    sizes = [rng.choice([1, 3, 5, 9, (40, 20, 9)[axes - 1]]) for _ in range(axes)]
+    sizes = [rng.choice([1, 3, 5, 9, (300, 20, 9)[axes - 1]]) for _ in range(axes)]
     options = {
         "stride": [rng.choice([1, 1, 2, 3]) for _ in range(axes)],
         "padding": [rng.choice([0, 1, 2]) for _ in range(axes)],

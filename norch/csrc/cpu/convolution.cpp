@@ -40,27 +40,32 @@ enum {
 int64_t between(int64_t low, int64_t n, int64_t high) { return n < low ? low : n > high ? high : n; }
 
 struct Blocks {
-    int64_t samples, planes, rows;              // of a block, at most
-    int64_t all_samples, all_planes, all_rows;  // of the tensor
-    int64_t positions;                          // of a block, at most
+    int64_t samples, planes, rows, columns;                  // of a block, at most
+    int64_t all_samples, all_planes, all_rows, all_columns;  // of the tensor
+    int64_t positions;                                       // of a block, at most
 
-    Blocks(int64_t all_samples, int64_t wanted, const Window& window)
-        : all_samples(all_samples), all_planes(window.z.out), all_rows(window.y.out) {
-        rows = smaller(all_rows, parts_of(wanted, window.x.out));
-        planes = rows < all_rows ? 1 : smaller(all_planes, parts_of(wanted, window.y.out * window.x.out));
-        const bool is_part = rows < all_rows || planes < all_planes;
-        samples = is_part ? 1 : smaller(all_samples, parts_of(wanted, window.outputs()));
-        positions = samples * planes * rows * window.x.out;
+    // Blocks of about `wanted` positions, of whole rows unless they are split.
+    Blocks(int64_t all_samples, int64_t wanted, const Window& window, bool splits_rows = false)
+        : all_samples(all_samples), all_planes(window.z.out), all_rows(window.y.out), all_columns(window.x.out) {
+        columns = splits_rows ? parts_of(all_columns, parts_of(all_columns, wanted)) : all_columns;
+        rows = smaller(all_rows, columns < all_columns ? 1 : parts_of(wanted, columns));
+        planes = smaller(all_planes, rows < all_rows ? 1 : parts_of(wanted, rows * columns));
+        const bool is_part = columns < all_columns || rows < all_rows || planes < all_planes;
+        samples = smaller(all_samples, is_part ? 1 : parts_of(wanted, window.outputs()));
+        positions = samples * planes * rows * columns;
     }
 
     int64_t groups() const { return parts_of(all_samples, samples); }  // of samples
-    int64_t per_sample() const { return parts_of(all_planes, planes) * parts_of(all_rows, rows); }
+    int64_t per_row() const { return parts_of(all_columns, columns); }
+    int64_t per_plane() const { return parts_of(all_rows, rows) * per_row(); }
+    int64_t per_sample() const { return parts_of(all_planes, planes) * per_plane(); }
     int64_t count() const { return groups() * per_sample(); }
     Block at(int64_t i) const {
-        const int64_t sample = i / per_sample() * samples, of_plane = parts_of(all_rows, rows);
-        const int64_t plane = i % per_sample() / of_plane * planes, row = i % of_plane * rows;
-        return {sample, smaller(samples, all_samples - sample), plane, smaller(planes, all_planes - plane),
-                row,    smaller(rows, all_rows - row)};
+        const int64_t sample = i / per_sample() * samples, plane = i % per_sample() / per_plane() * planes;
+        const int64_t row = i % per_plane() / per_row() * rows, column = i % per_row() * columns;
+        return {sample, smaller(samples, all_samples - sample),  //
+                plane,  smaller(planes, all_planes - plane),    row, smaller(rows, all_rows - row),
+                column, smaller(columns, all_columns - column)};
     }
 };
 
@@ -114,7 +119,7 @@ public:
 
     // weight: of the group, [outputs, depth]
     void compute(const Block& block, int64_t group, const T* x, const T* weight, const T* bias, T* out) {
-        const int64_t n = block.samples * block.planes * block.rows * window.x.out, m = sizes.outputs;
+        const int64_t n = block.positions(), m = sizes.outputs;
         const bool direct = block.samples == 1;
         const Matrix<T> to =
             direct ? rows_of(sizes, out, group, block.sample, block.position(window)) : Matrix<T>{buffer.data, n, 1};
@@ -169,9 +174,10 @@ void correlate_whole(const Sizes& sizes, const T* x, const T* weight, const T* b
 
 // Blocks of one sample, whose image stays in the second cache.
 Blocks row_blocks(const Sizes& sizes, const Window& window) {
-    const int64_t fit = 1 + IMAGE / (window.x.in * window.y.stride * sizes.channels);  // rows
-    const int64_t share = sizes.samples * sizes.positions / SHARED;
-    return {sizes.samples, smaller(sizes.positions, between(FEWEST, share, fit * window.x.out)), window};
+    const int64_t fit = IMAGE / (window.x.stride * window.y.stride * sizes.channels);
+    const int64_t wanted =
+        between(FEWEST, sizes.samples * sizes.positions / SHARED, fit < FEWEST ? int64_t(FEWEST) : fit);
+    return {sizes.samples, smaller(sizes.positions, wanted), window, true};
 }
 
 template <class T>
@@ -182,7 +188,7 @@ void correlate_rows(const Sizes& sizes, const Window& window, const T* x, const 
     const Blocks blocks = row_blocks(sizes, window);
     const int64_t work = m * blocks.positions * sizes.depth;
     parallel_for(blocks.count() * sizes.groups, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
-        RowProducts<T> products(sizes, window, blocks.planes, blocks.rows);
+        RowProducts<T> products(sizes, window, blocks.planes, blocks.rows, blocks.columns);
         for (int64_t i = begin; i < end; i++) {
             const int64_t group = i % sizes.groups;
             const Block block = blocks.at(i / sizes.groups);
@@ -317,7 +323,7 @@ void input_strided(const Sizes& sizes, const Window& window, const T* gradient, 
         Scratch<T> columns(m * blocks.positions), buffer(k * blocks.positions);
         for (int64_t i = begin * blocks.per_sample(); i < end * blocks.per_sample(); i++) {
             const Block block = blocks.at(i);
-            const int64_t n = block.samples * block.planes * block.rows * window.x.out;
+            const int64_t n = block.positions();
             for (int64_t group = 0; group < sizes.groups; group++) {
                 const Matrix<const T> rows =
                     gathered(sizes, gradient, group, block, block.position(window), buffer.data);
@@ -399,17 +405,16 @@ template <class T>
 void add_weight_rows(const Sizes& sizes, const Window& window, const Blocks& blocks, int64_t begin, int64_t end,
                      const T* gradient, const T* x, const Panels<T>& panels, T* out) {
     enum { WIDTH = Panels<T>::WIDTH };
-    RowProducts<T> products(sizes, window, blocks.planes, blocks.rows);
+    RowProducts<T> products(sizes, window, blocks.planes, blocks.rows, blocks.columns);
     Scratch<T> turned(blocks.positions * WIDTH);
     for (int64_t i = begin; i < end; i++) {
         const Block block = blocks.at(i);
-        const int64_t n = block.planes * block.rows * window.x.out;
         for (int64_t group = 0; group < sizes.groups; group++) {
             products.fill(image_of(sizes, x, group, block, window), block);
             for (int64_t part = 0; part < panels.of_group; part++) {
                 const int64_t count = panels.columns(part);
                 const Matrix<const T> rows = rows_of(sizes, gradient, group, block.sample, block.position(window));
-                transpose(&rows(part * WIDTH, 0), rows.row, turned.data, int64_t(WIDTH), count, n);
+                transpose(&rows(part * WIDTH, 0), rows.row, turned.data, int64_t(WIDTH), count, block.positions());
                 products.add_weight(block, turned.data, panels.whole(count),
                                     out + (group * panels.of_group + part) * panels.size);
             }

@@ -6,12 +6,15 @@
 
 inline namespace NORCH_ISA {
 
-// A stretch of output positions: some whole samples, some planes of one sample, or some rows of one plane.
+// A stretch of output positions: some whole samples, some planes of one sample, some rows of one plane, or a part of a row
+// for those who take parts (`columns`).
 struct Block {
-    int64_t sample, samples, plane, planes, row, rows;
+    int64_t sample, samples, plane, planes, row, rows, column, columns;
 
-    static Block of_image(const Window& window) { return {0, 1, 0, window.z.out, 0, window.y.out}; }
-    int64_t position(const Window& window) const { return (plane * window.y.out + row) * window.x.out; }  // its first
+    static Block of_image(const Window& window) { return {0, 1, 0, window.z.out, 0, window.y.out, 0, window.x.out}; }
+    // Its first position, in a sample; how many there are.
+    int64_t position(const Window& window) const { return (plane * window.y.out + row) * window.x.out + column; }
+    int64_t positions() const { return samples * planes * rows * columns; }
 };
 
 // Images of the channels of one group, [samples, channels, z.in, y.in, x.in].

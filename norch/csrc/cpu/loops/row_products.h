@@ -83,7 +83,6 @@ class RowProducts {
     const Sizes& sizes;
     const Window& window;
     const int64_t width, height;  // of the image that a block sees
-    Span inside;                  // its columns that are not padding
     Scratch<T> image, sums;       // [depth, height, width, channels], [positions, WIDTH]
 
     static int64_t seen(const Axis& axis, int64_t outputs) {
@@ -102,32 +101,35 @@ class RowProducts {
     }
 
 public:
-    RowProducts(const Sizes& sizes, const Window& window, int64_t planes, int64_t rows)
+    RowProducts(const Sizes& sizes, const Window& window, int64_t planes, int64_t rows, int64_t columns)
         : sizes(sizes),
           window(window),
-          width(seen(window.x, window.x.out)),
+          width(seen(window.x, columns)),
           height(seen(window.y, rows)),
           image(seen(window.z, planes) * height * width * sizes.channels),
-          sums(planes * rows * window.x.out * WIDTH) {
-        const int64_t before = window.x.before;  // less than 0 where a gradient of padding is left out
-        inside = {before < 0 ? 0 : smaller(before, width), smaller(width, before + window.x.in)};
-        memset(image.data, 0, size_t(image.count) * sizeof(T));
-    }
+          sums(planes * rows * columns * WIDTH) {}
 
     // x: of the sample and group
     void fill(const T* x, const Block& block) {
         const int64_t front = window.z.input(block.plane, 0), above = window.y.input(block.row, 0);
-        const int64_t planes = seen(window.z, block.planes), rows = seen(window.y, block.rows), n = sizes.channels;
-        for (int64_t p = 0; p < planes; p++)
-            for (int64_t r = 0; r < rows && inside.begin < inside.end; r++)
-                if (is_seen(window.z, front, p) && is_seen(window.y, above, r))
-                    transpose(x + window.row(front + p, above + r) + inside.begin - window.x.before, window.inputs(),
-                              &image[((p * height + r) * width + inside.begin) * n], n, n, inside.end - inside.begin);
+        const int64_t left = window.x.input(block.column, 0), n = sizes.channels;
+        const int64_t begin = left < 0 ? smaller(-left, width) : 0, end = smaller(width, window.x.in - left);
+        for (int64_t p = 0; p < seen(window.z, block.planes); p++)
+            for (int64_t r = 0; r < seen(window.y, block.rows); r++) {
+                if (!is_seen(window.z, front, p) || !is_seen(window.y, above, r)) continue;
+                T* row = &image[(p * height + r) * width * n];
+                if (begin > 0) memset(row, 0, size_t(begin * n) * sizeof(T));
+                if (begin < end)
+                    transpose(x + window.row(front + p, above + r) + left + begin, window.inputs(), row + begin * n, n,
+                              n, end - begin);
+                const int64_t behind = end < begin ? begin : end;
+                if (behind < width) memset(row + behind * n, 0, size_t((width - behind) * n) * sizeof(T));
+            }
     }
 
     // panel: of `count` outputs, [taps, channels, WIDTH]; bias: of these or null; out: these outputs of the sample
     void compute(const Block& block, const T* panel, const T* bias, int64_t count, T* out) {
-        const int64_t n = window.x.out, lines = block.planes * block.rows;
+        const int64_t n = block.columns, lines = block.planes * block.rows;
         T start[WIDTH] = {};
         if (bias) memcpy(start, bias, size_t(count) * sizeof(T));
         for (int64_t i = 0; i < lines * n; i++) memcpy(&sums[i * WIDTH], start, sizeof start);
@@ -140,7 +142,7 @@ public:
                               y = row * window.y.stride + down.begin * window.y.dilation;
                 add_rows(&image[(z * height + y) * width * sizes.channels],
                          panel + (deep * window.y.kernel + down.begin) * window.x.kernel * sizes.channels * WIDTH,
-                         down.end - down.begin, Panels<T>::whole(count), {&sums[line * n * WIDTH], WIDTH, 1});
+                         down.end - down.begin, n, Panels<T>::whole(count), {&sums[line * n * WIDTH], WIDTH, 1});
             }
         transpose(sums.data, int64_t(WIDTH), out + block.position(window), sizes.positions, lines * n, count);
     }
@@ -160,22 +162,23 @@ public:
                 if (!z.holds(z.input(block.plane + p, deep)) || rows.begin >= rows.end) continue;
                 const int64_t row =
                     (p * z.stride + deep * z.dilation) * height + rows.begin * y.stride + down * y.dilation;
-                const T* from = gradients + (p * block.rows + rows.begin) * x.out * WIDTH;
+                const T* from = gradients + (p * block.rows + rows.begin) * block.columns * WIDTH;
                 for (int64_t j = 0; j < (dense ? 1 : x.kernel); j++)
                     panel_product(Matrix<const T>{image.data + (row * width + j * x.dilation) * n, 1, x.stride * n},
                                   Matrix<const T>{from, WIDTH, 1}, Matrix<T>{to + j * n * WIDTH, WIDTH, 1},
-                                  dense ? x.kernel * n : n, columns, x.out, true, Pieces{rows.end - rows.begin, line});
+                                  dense ? x.kernel * n : n, columns, block.columns, true,
+                                  Pieces{rows.end - rows.begin, line});
             }
     }
 
 private:
     // Some rows of taps, which see what lies in the image: neighbours have operands that follow on each other.
-    void add_rows(const T* from, const T* panel, int64_t rows, int64_t columns, Matrix<T> to) {
+    void add_rows(const T* from, const T* panel, int64_t rows, int64_t places, int64_t columns, Matrix<T> to) {
         const Axis& x = window.x;
         const int64_t n = sizes.channels, line = window.y.dilation * width * n;
         const bool dense = x.dilation == 1;
         for (int64_t i = 0; i < (dense ? 1 : rows); i++, from += line, panel += x.kernel * n * WIDTH)
-            panel_product(Matrix<const T>{from, x.stride * n, 1}, Matrix<const T>{panel, WIDTH, 1}, to, x.out, columns,
+            panel_product(Matrix<const T>{from, x.stride * n, 1}, Matrix<const T>{panel, WIDTH, 1}, to, places, columns,
                           dense ? x.kernel * n : n, true,
                           dense ? Pieces{rows, line} : Pieces{x.kernel, x.dilation * n});
     }
