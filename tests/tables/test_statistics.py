@@ -305,3 +305,21 @@ def test_writing_with_a_reduction_in_place_is_recorded():
     y.cumsum_(0)
     y.sum().backward()
     assert_close(x.grad, [4.0, 3.0])
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, INF])
+def test_gradients_of_distances_in_parts(p, monkeypatch):
+    shapes = ([3, 1, 7, 4], [2, 5, 4]), ([1, 4], [9, 4]), ([6, 1, 4], [1, 4])
+    for shape_x, shape_y in shapes:
+        x = (norch.arange(norch.Size(shape_x).numel()) * 7 % 11).double().reshape(shape_x).requires_grad_()
+        y = (norch.arange(norch.Size(shape_y).numel()) * 5 % 13).double().reshape(shape_y).requires_grad_()
+        distances = norch.cdist(x, y, p=p)
+        gradient = (norch.arange(distances.numel()) % 3 - 1).double().reshape(distances.shape)
+        whole = norch.autograd.grad(distances, (x, y), gradient, retain_graph=True)
+        monkeypatch.setattr("norch.autograd.derivatives.statistics._PART", 8)
+        for leaf, one, other in zip((x, y), whole, norch.autograd.grad(distances, (x, y), gradient, retain_graph=True)):
+            assert one.shape == other.shape == leaf.shape
+            assert_nested(other.tolist(), one.tolist())
+        (only,) = norch.autograd.grad(distances, (y,), gradient)
+        assert_nested(only.tolist(), whole[1].tolist())
+        monkeypatch.undo()

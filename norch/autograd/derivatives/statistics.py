@@ -166,6 +166,9 @@ def _slopes(apart: Tensor, distance: Tensor, gradient: Tensor, p: float) -> Tens
     return gradient.unsqueeze(-1) * norm_slope(apart, distance, p)
 
 
+_PART = 1 << 19  # differences of rows that are made at once
+
+
 class CdistBackward(Node):
     """The norm of the difference of each row of x and each row of y"""
 
@@ -176,7 +179,33 @@ class CdistBackward(Node):
         self.p = p
 
     def backward(self, gradient: Tensor) -> Gradients:
-        slopes = _slopes(self.x.unsqueeze(-2) - self.y.unsqueeze(-3), self.output, gradient, self.p)
+        x, y, distance = self.x, self.y, self.output
+        if gradient.numel * x.shape[-1] <= _PART:
+            return self._of_rows(x, y, distance, gradient)
+        batch = gradient.shape[:-2]
+        operands = (t.expand(*batch, *t.shape[-2:]).reshape(-1, *t.shape[-2:]) for t in (x, y, distance, gradient))
+        found = self._of_batch(*operands)
+        return [None if each is None else each.reshape(*batch, *each.shape[-2:]) for each in found]
+
+    def _of_batch(self, x: Tensor, y: Tensor, distance: Tensor, gradient: Tensor) -> Gradients:
+        """The gradients of [B, rows, n], from halves of the batch or the rows, until the differences fit a cache."""
+        samples, rows, others = gradient.shape
+        if samples * rows == 1 or samples * rows * others * x.shape[-1] <= _PART:
+            return self._of_rows(x, y, distance, gradient)
+        d = 0 if samples > 1 else 1
+        size = gradient.shape[d]
+        halves = [(0, size // 2), (size // 2, size - size // 2)]
+        parts = [[t.narrow(d, *half) for t in (x, distance, gradient)] for half in halves]
+        of_y = [y.narrow(0, *half) if d == 0 else y for half in halves]
+        found = [self._of_batch(x, y, distance, gradient) for (x, distance, gradient), y in zip(parts, of_y)]
+        (x1, y1), (x2, y2) = found
+        to_x = cat([x1, x2], d) if x1 is not None and x2 is not None else None
+        if y1 is None or y2 is None:
+            return [to_x, None]
+        return [to_x, cat([y1, y2], 0) if d == 0 else y1 + y2]
+
+    def _of_rows(self, x: Tensor, y: Tensor, distance: Tensor, gradient: Tensor) -> Gradients:
+        slopes = _slopes(x.unsqueeze(-2) - y.unsqueeze(-3), distance, gradient, self.p)
         return [slopes.sum(-2) if self.needs(0) else None, -slopes.sum(-3) if self.needs(1) else None]
 
 
