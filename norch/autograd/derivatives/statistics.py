@@ -169,6 +169,32 @@ def _slopes(apart: Tensor, distance: Tensor, gradient: Tensor, p: float) -> Tens
 _PART = 1 << 19  # differences of rows that are made at once
 
 
+def _of_pairs(
+    x: Tensor, y: Tensor, distance: Tensor, gradient: Tensor, p: float, needs: tuple[bool, bool]
+) -> Gradients:
+    """What rows of x and of y get from the gradient of their distances [..., rows of x, rows of y]."""
+    slopes = _slopes(x.unsqueeze(-2) - y.unsqueeze(-3), distance, gradient, p)
+    return [slopes.sum(-2) if needs[0] else None, -slopes.sum(-3) if needs[1] else None]
+
+
+def _in_parts(
+    x: Tensor, y: Tensor, distance: Tensor, gradient: Tensor, p: float, needs: tuple[bool, bool]
+) -> Gradients:
+    """The same for a batch, from halves of it or of the rows of x, until the differences fit a cache."""
+    samples, rows, others = gradient.shape
+    if samples * rows == 1 or samples * rows * others * x.shape[-1] <= _PART:
+        return _of_pairs(x, y, distance, gradient, p, needs)
+    d = 0 if samples > 1 else 1
+    found = []
+    for begin, end in ((0, gradient.shape[d] // 2), (gradient.shape[d] // 2, gradient.shape[d])):
+        x_part, distance_part, gradient_part = (t.narrow(d, begin, end - begin) for t in (x, distance, gradient))
+        y_part = y.narrow(0, begin, end - begin) if d == 0 else y
+        found.append(_in_parts(x_part, y_part, distance_part, gradient_part, p, needs))
+    (x1, y1), (x2, y2) = found
+    to_x = None if x1 is None or x2 is None else cat([x1, x2], d)
+    return [to_x, None if y1 is None or y2 is None else cat([y1, y2], 0) if d == 0 else y1 + y2]
+
+
 class CdistBackward(Node):
     """The norm of the difference of each row of x and each row of y"""
 
@@ -179,38 +205,17 @@ class CdistBackward(Node):
         self.p = p
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x, y, distance = self.x, self.y, self.output
-        if gradient.numel * x.shape[-1] <= _PART:
-            return self._of_rows(x, y, distance, gradient)
+        operands, needs = (self.x, self.y, self.output, gradient), (self.needs(0), self.needs(1))
+        if gradient.numel * self.x.shape[-1] <= _PART:
+            return _of_pairs(*operands, self.p, needs)
         batch = gradient.shape[:-2]
-        operands = (t.expand(*batch, *t.shape[-2:]).reshape(-1, *t.shape[-2:]) for t in (x, y, distance, gradient))
-        found = self._of_batch(*operands)
-        return [None if each is None else each.reshape(*batch, *each.shape[-2:]) for each in found]
-
-    def _of_batch(self, x: Tensor, y: Tensor, distance: Tensor, gradient: Tensor) -> Gradients:
-        """The gradients of [B, rows, n], from halves of the batch or the rows, until the differences fit a cache."""
-        samples, rows, others = gradient.shape
-        if samples * rows == 1 or samples * rows * others * x.shape[-1] <= _PART:
-            return self._of_rows(x, y, distance, gradient)
-        d = 0 if samples > 1 else 1
-        size = gradient.shape[d]
-        halves = [(0, size // 2), (size // 2, size - size // 2)]
-        parts = [[t.narrow(d, *half) for t in (x, distance, gradient)] for half in halves]
-        of_y = [y.narrow(0, *half) if d == 0 else y for half in halves]
-        found = [self._of_batch(x, y, distance, gradient) for (x, distance, gradient), y in zip(parts, of_y)]
-        (x1, y1), (x2, y2) = found
-        to_x = cat([x1, x2], d) if x1 is not None and x2 is not None else None
-        if y1 is None or y2 is None:
-            return [to_x, None]
-        return [to_x, cat([y1, y2], 0) if d == 0 else y1 + y2]
-
-    def _of_rows(self, x: Tensor, y: Tensor, distance: Tensor, gradient: Tensor) -> Gradients:
-        slopes = _slopes(x.unsqueeze(-2) - y.unsqueeze(-3), distance, gradient, self.p)
-        return [slopes.sum(-2) if self.needs(0) else None, -slopes.sum(-3) if self.needs(1) else None]
+        x, y, distance, gradient = (t.expand(*batch, *t.shape[-2:]).reshape(-1, *t.shape[-2:]) for t in operands)
+        found = _in_parts(x, y, distance, gradient, self.p, needs)
+        return [None if part is None else part.reshape(*batch, *part.shape[-2:]) for part in found]
 
 
 class PdistBackward(Node):
-    """The same of each pair of rows of x, whose indices are given"""
+    """The same of each pair of rows of x, whose indices are given: of all pairs in both orders"""
 
     saves_output = True
 
@@ -219,6 +224,12 @@ class PdistBackward(Node):
         self.p, self.pairs = p, pairs
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x, (first, second) = self.x, self.pairs
-        slopes = _slopes(x.index_select(0, first) - x.index_select(0, second), self.output, gradient, self.p)
-        return [x.detach().zeros_like().index_add(0, first, slopes).index_add(0, second, -slopes)]
+        x = self.x.unsqueeze(0)
+        found, _ = _in_parts(x, x, self._square(self.output), self._square(gradient), self.p, (True, False))
+        return [None if found is None else found.squeeze(0)]
+
+    def _square(self, values: Tensor) -> Tensor:
+        """Numbers of the pairs as a matrix [1, rows, rows], 0 on its diagonal."""
+        (first, second), rows = self.pairs, self.x.shape[0]
+        upper = values.new_zeros(rows * rows).index_copy(0, first * rows + second, values).reshape(rows, rows)
+        return (upper + upper.mT).unsqueeze(0)
