@@ -379,7 +379,7 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
         walk.transposed = true;
     }
     if (const int64_t together = plain ? rows_of_band(walk) : 0) return walk_bands(walk, together);
-    const int64_t few = repeats ? SHORT_ROW / 2 : SHORT_ROW;  // to repeat takes longer
+    const int64_t few = repeats ? 4 * SHORT_ROW : SHORT_ROW;
     walk.gathers = plain && last > 0 && (row < few || (row < 4 * block && row % block != 0));
     if (plain && !walk.gathers) return walk_rows(walk);
     const bool is_small = last > 1 && row < SHORT_ROW && row * layout.shape[last - 1] <= SMALL_TILE;

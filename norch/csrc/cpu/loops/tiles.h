@@ -111,6 +111,14 @@ void repeat_elements(const Word* from, Word* to, int64_t n) {
     INDEPENDENT for (int64_t i = 0; i < n; i++) { UNROLL for (int j = 0; j < W; j++) to[i * W + j] = from[i]; }
 }
 
+// An element n times, n >= LANES; vectors overlap at the end.
+template <int LANES, class Word>
+inline void repeat_element(Word element, Word* to, int64_t n) {
+    Word vector[LANES];
+    for (Word& lane : vector) lane = element;
+    for (int64_t i = 0; i < n; i += LANES) memcpy(to + smaller(i, n - LANES), vector, sizeof vector);
+}
+
 // Calls f with a width from 2 to 8 as a constant; false for others.
 template <int W = 2, class F>
 bool with_width(int64_t width, F f) {
@@ -146,6 +154,11 @@ void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int
             split_rows<width, true>(from, to, from_row, columns);
     };
     if (to_row == rows && with_width(rows, join)) return;
+    enum { LANES = VECTOR_BYTES / sizeof(Word) };
+    if (from_row == 0 && rows >= LANES) {  // one number for each row
+        for (int64_t i = 0; i < columns; i++) repeat_element<LANES>(from[i], to + i * to_row, rows);
+        return;
+    }
     transpose_blocks<sizeof(Word) <= 2 ? 16 : VECTOR_BYTES / sizeof(Word)>(from, from_row, to, to_row, rows, columns);
 }
 
