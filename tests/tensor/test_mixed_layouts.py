@@ -88,3 +88,15 @@ def test_cosines_along_each_dimension(shape):
         (found * found).sum().backward()
         (expected * expected).sum().backward()
         assert norch.allclose(p.grad, a.grad) and norch.allclose(q.grad, b.grad)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8"])
+def test_a_number_for_each_row(dtype):
+    rng = random.Random(dtype)
+    for width in [*range(1, 50), 63, 64, 65, 100, 130]:
+        x, number = (drawn((37, n), getattr(norch, dtype), rng) for n in (width, 1))
+        rows, numbers = x.tolist(), [row[0] for row in number.tolist()]
+        assert (x * number).tolist() == [[a * b for a in row] for row, b in zip(rows, numbers)]
+        assert (number - x.float()).tolist() == [[b - a for a in row] for row, b in zip(rows, numbers)]
+        assert (x > number).tolist() == [[a > b for a in row] for row, b in zip(rows, numbers)]
+        assert number.expand(37, width).contiguous().tolist() == [[b] * width for b in numbers]

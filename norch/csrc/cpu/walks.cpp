@@ -39,10 +39,11 @@ enum {
     FAR = 1 << 20,       // bytes of an operand that comes from beyond the second cache
     FAR_TILE = 4,        // times as large: 32 x 512 floats, as the long rows of the others come in time there
     FAR_COLUMNS = 512,
-    LINE = 64,          // bytes of the cache
-    SMALL_TILE = 256,   // elements
-    BAND_BYTES = 8192,  // of rows that are one run
-    PART_BYTES = 1024,  // of a result that is streamed
+    LINE = 64,           // bytes of the cache
+    SMALL_TILE = 256,    // elements
+    SHORT_REPEATS = 96,  // bytes of a row beside a number that repeats: shorter ones are gathered
+    BAND_BYTES = 8192,   // of rows that are one run
+    PART_BYTES = 1024,   // of a result that is streamed
 };
 
 // ---- Walks -------------------------------------------------------------------------------------------------------
@@ -379,7 +380,7 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
         walk.transposed = true;
     }
     if (const int64_t together = plain ? rows_of_band(walk) : 0) return walk_bands(walk, together);
-    const int64_t few = repeats ? 4 * SHORT_ROW : SHORT_ROW;
+    const int64_t few = repeats ? SHORT_REPEATS / walk.largest_item : int64_t(SHORT_ROW);
     walk.gathers = plain && last > 0 && (row < few || (row < 4 * block && row % block != 0));
     if (plain && !walk.gathers) return walk_rows(walk);
     const bool is_small = last > 1 && row < SHORT_ROW && row * layout.shape[last - 1] <= SMALL_TILE;
