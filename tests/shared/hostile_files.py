@@ -72,7 +72,7 @@ HOSTILE = {
     "structure: no JSON": (structured("{", **X), "structure is not valid JSON"),
     "structure: deep": (structured(DEEP.decode(), **X), "nested too deeply"),
     "structure: deep lists": (structured('{"list": [' * 900 + "1" + "]}" * 900), "nested too deeply"),
-    "structure: a list without its kind": (structured({"list": [[{"list": []}]]}), "where a tensor, number, list or dict"),
+    "structure: a bare list": (structured({"list": [[{"list": []}]]}), "where a tensor, number, list or dict"),
     "structure: missing tensor": (structured({"tensor": "y"}, **X), "'y' that is missing"),
     "structure: unnamed tensor": (structured({"tensor": ["x"]}, **X), "missing or repeated"),
     "structure: a tensor twice": (structured({"list": [{"tensor": "x"}] * 2}, **X), "'x' that is missing or repeated"),
