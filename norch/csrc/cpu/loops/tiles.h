@@ -290,9 +290,9 @@ void copy_short_rows(Word* tile, Word* tensor, int64_t rows, int64_t columns, in
     }
 }
 
-// Copies n elements between a line without gaps and one with a stride. (In a function of its own g++ makes better loops.)
+// Copies n elements between a line without gaps and one with a stride.
 template <class Word, bool STORE>
-__attribute__((noinline)) void copy_line(Word* line, Word* spread, int64_t n, int64_t stride) {
+void copy_line(Word* line, Word* spread, int64_t n, int64_t stride) {
     auto copy = [=](int64_t i, auto step) {
         INDEPENDENT for (; i < n; i++) {
             if (STORE)
@@ -306,6 +306,12 @@ __attribute__((noinline)) void copy_line(Word* line, Word* spread, int64_t n, in
     const int64_t pieces = n / STRIDED_PIECE;
     copy_pieces<STRIDED_PIECE, STORE>(line, spread, pieces, STRIDED_PIECE, STRIDED_PIECE * stride, stride);
     copy(pieces * STRIDED_PIECE, stride);
+}
+
+// The same in a function of its own, of which g++ makes better loops for the rows of a tile.
+template <class Word, bool STORE>
+__attribute__((noinline)) void copy_line_of_tile(Word* line, Word* spread, int64_t n, int64_t stride) {
+    copy_line<Word, STORE>(line, spread, n, stride);
 }
 
 // Copies between a tile, whose rows are contiguous, and a tensor, along the smaller stride of the tensor.
@@ -323,7 +329,7 @@ void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t 
         return copy_short_rows<STORE>(tile, tensor, rows, columns, row_stride, column_stride);
     if (rows == 1 || llabs(row_stride) >= llabs(column_stride)) {
         for (int64_t row = 0; row < rows; row++)
-            copy_line<Word, STORE>(tile + row * columns, tensor + row * row_stride, columns, column_stride);
+            copy_line_of_tile<Word, STORE>(tile + row * columns, tensor + row * row_stride, columns, column_stride);
         return;
     }
     enum { ABREAST = 16 };  // rows, of which parts stay in the first cache
