@@ -118,8 +118,8 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
     """The value that a structure stands for; it takes its tensors out of `tensors`."""
     if not isinstance(encoded, (dict, list)):
         return encoded
-    kinds = [key for key in encoded if key in _KINDS or key in SAVED_KINDS] if isinstance(encoded, dict) else []
-    if len(kinds) != 1:
+    kinds = [] if isinstance(encoded, list) else [key for key in encoded if key in _KINDS or key in SAVED_KINDS]
+    if isinstance(encoded, list) or len(kinds) != 1:
         raise ValueError(f"its structure has {given(encoded)} where a tensor, number, list or dict is expected")
     kind, content = kinds[0], encoded[kinds[0]]
     if kind == "tensor":
