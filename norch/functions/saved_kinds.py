@@ -1,13 +1,6 @@
 """Values that a file holds as their parts: a Size, a device, a Counter, and what later modules register.
 
-    def _bytearray(content: bytes) -> bytearray:
-    if type(content) is not bytes:  # of a number it would be that many zeros
-        raise TypeError("bytes are expected")
-    return bytearray(content)
-
-
-saved_in_parts(bytearray, lambda content: [bytes(content)], _bytearray)
-saved_in_parts(Size, list, lambda *sizes: Size(sizes))
+    saved_in_parts(Size, list, lambda *sizes: Size(sizes))
 
 `save` writes {"Size": [2, 3]} for Size([2, 3]), and `load` calls the function with the parts. A file names kinds of
 this table alone, so it runs no other code.
