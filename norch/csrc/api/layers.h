@@ -86,9 +86,9 @@ API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* 
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
                            int32_t needed);
-// Pools (api/pooling.cpp); `sizes` are those of the axes: of the results of adaptive pools, of the images in a backward. With `ceil` a last window may begin
-// inside the image and end outside. max_pool: the largest and their places, or no places (`with_places` 0). In its backward
-// no window means adaptive.
+// Pools (api/pooling.cpp); `sizes` are those of the axes: of the results of adaptive pools, of the images in a backward.
+// With `ceil` a last window may begin inside the image and end outside. max_pool: the largest and their places, or no
+// places (`with_places` 0). In its backward no window means adaptive.
 API Results* max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, int32_t with_places);
 API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil,
                               const int64_t* sizes);

@@ -14,11 +14,9 @@ namespace {
 
 // New images with the first two sizes of another tensor, in the order that the window names.
 Owned new_images(const Tensor& like, const Window& window, bool of_outputs, int32_t dtype) {
-    const Axis* const all[] = {&window.z, &window.y, &window.x};
     const bool channels_last = window.channels > 1;
     int64_t shape[6] = {like.shape[0], channels_last ? 1 : like.shape[1]};
-    for (int d = 2; d < like.ndim; d++)
-        shape[d] = of_outputs ? all[d + 3 - like.ndim]->out : all[d + 3 - like.ndim]->in;
+    set_sizes(shape + 2, like.ndim - 2, window, of_outputs);
     shape[like.ndim] = window.channels;
     Owned images = new_tensor(shape, like.ndim + channels_last, dtype, like.device);
     if (channels_last) put_channels_first(*images);
@@ -75,11 +73,12 @@ Window window_behind(const Tensor& gradient, const int64_t* given, const int64_t
     const int axes = axes_of(gradient, name);
     const Window window =
         given ? pool_window(given, sizes, axes, ceil, name) : adaptive_window(sizes, gradient.shape + 2, axes, name);
-    const int64_t outputs[] = {window.z.out, window.y.out, window.x.out};
+    int64_t outputs[3];
+    set_sizes(outputs, axes, window, true);
     for (int d = 0; d < axes; d++)
-        if (gradient.shape[2 + d] != outputs[3 - axes + d])
+        if (gradient.shape[2 + d] != outputs[d])
             fail(SHAPE_ERROR, "{}: gradient has shape {}, expected [N, C, ...] that end in {}", name,
-                 shape_text(gradient), shape_text(outputs + 3 - axes, axes));
+                 shape_text(gradient), shape_text(outputs, axes));
     return window;
 }
 

@@ -19,9 +19,8 @@ Window window_of(const int64_t* given, const int64_t* sizes, int axes, const cha
 
 // Contiguous images of these channels with the batch of another tensor; their sizes are what the window sees or gives.
 Owned new_images(const Tensor& like, int64_t channels, const Window& window, bool of_outputs, int axes) {
-    const Axis* const all[] = {&window.z, &window.y, &window.x};
     int64_t shape[5] = {like.shape[0], channels};
-    for (int d = 0; d < axes; d++) shape[2 + d] = of_outputs ? all[d + 3 - axes]->out : all[d + 3 - axes]->in;
+    set_sizes(shape + 2, axes, window, of_outputs);
     return new_tensor(shape, 2 + axes, like.dtype, like.device);
 }
 
@@ -32,6 +31,11 @@ int axes_of(const Tensor& images, const char* name) {
         fail(SHAPE_ERROR, "{}: images have shape {}, expected [N, C, ...] with one to three axes", name,
              shape_text(images));
     return images.ndim - 2;
+}
+
+void set_sizes(int64_t* sizes, int axes, const Window& window, bool of_outputs) {
+    const Axis* const all[] = {&window.z, &window.y, &window.x};
+    for (int d = 0; d < axes; d++) sizes[d] = of_outputs ? all[d + 3 - axes]->out : all[d + 3 - axes]->in;
 }
 
 Window window_along(const Axis (&found)[3], int axes) {
@@ -151,9 +155,8 @@ Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_
         const Window window = conv_window(*x, *weight, given, groups);
         check_pair(*gradient, *x, "conv_backward");
         const int axes = x->ndim - 2;
-        const int64_t all[] = {x->shape[0], weight->shape[0], window.z.out, window.y.out, window.x.out};
-        int64_t expected[5] = {all[0], all[1]};
-        for (int d = 0; d < axes; d++) expected[2 + d] = all[5 - axes + d];
+        int64_t expected[5] = {x->shape[0], weight->shape[0]};
+        set_sizes(expected + 2, axes, window, true);
         if (!has_shape(*gradient, expected, x->ndim))
             fail(SHAPE_ERROR, "conv_backward: gradient has shape {}, expected {}", shape_text(*gradient),
                  shape_text(expected, x->ndim));

@@ -12,5 +12,8 @@ Axis axis_of(const int64_t* given, int apart, int64_t in, bool ceil, const char*
 
 int axes_of(const Tensor& images, const char* name);  // of images [N, C, ...], after a check: one to three
 
+// Sets the sizes of as many axes: of what the window gives, or of what it sees.
+void set_sizes(int64_t* sizes, int axes, const Window& window, bool of_outputs);
+
 // The window of some axes, x last.
 Window window_along(const Axis (&found)[3], int axes);

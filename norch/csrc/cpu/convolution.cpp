@@ -1,16 +1,15 @@
 // CPU convolution: out = weight @ columns, in which column p holds what the window sees at output position p.
 //
-// A convolution computes a block of output positions at a time and leaves the arithmetic to the matrix product:
-//
 //     out       = weight   @ unfold(x)                  [outputs, depth] @ [depth, positions]
 //     d weight += (unfold(x) @ gradient.T).T            [depth, positions] @ [positions, outputs]
 //     d x      += fold(weight.T @ gradient)             [depth, outputs] @ [outputs, positions]
 //
-// for each group of channels; depth is the number of channels of a group times the taps of the window. If the stride is
-// 1, d x is the convolution of the gradient with the weight in reverse. With a stride, and channels that fill a vector,
-// each tap adds its product to the places that it sees, where the channels lie side by side. Only so many columns are made
-// at a time as stay in the caches. A window that sees the whole image needs none: its products are those of matrices.
-// Groups of one channel are left to depthwise.cpp: their products would be too thin for the tiles.
+// for each group of channels; depth is the number of channels of a group times the taps of the window. The arithmetic is
+// left to the matrix product, a block of positions at a time. Where rows of positions fill tiles, and outputs or channels
+// fill vectors, no columns are made (loops/row_products.h). Otherwise only so many are made at a time as stay in the
+// caches. Without a stride, d x is the convolution of the gradient with the weight in reverse. A window that sees the
+// whole image has the images as its columns. Groups of one channel are left to depthwise.cpp: their products would be too
+// thin for the tiles.
 
 #include <string.h>
 
@@ -183,8 +182,9 @@ Blocks row_blocks(const Sizes& sizes, const Window& window) {
 template <class T>
 void correlate_rows(const Sizes& sizes, const Window& window, const T* x, const T* weight, const T* bias, T* out) {
     const int64_t m = sizes.outputs;
-    Panels<T> panels(sizes.groups, m, sizes.depth);
-    order_weight(sizes, weight, panels);
+    const Panels<T> panels(sizes.groups, m, sizes.depth);
+    Scratch<T> ordered(panels.count() * panels.size);
+    order_weight(sizes, panels, weight, ordered.data);
     const Blocks blocks = row_blocks(sizes, window);
     const int64_t work = m * blocks.positions * sizes.depth;
     parallel_for(blocks.count() * sizes.groups, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
@@ -193,9 +193,9 @@ void correlate_rows(const Sizes& sizes, const Window& window, const T* x, const 
             const int64_t group = i % sizes.groups;
             const Block block = blocks.at(i / sizes.groups);
             products.fill(image_of(sizes, x, group, block, window), block);
-            for (int64_t part = 0; part < panels.of_group; part++) {
-                const int64_t first = group * m + part * panels.WIDTH;
-                products.compute(block, panels.at(group, part), bias ? bias + first : nullptr, panels.columns(part),
+            for (int64_t p = group * panels.of_group; p < (group + 1) * panels.of_group; p++) {
+                const int64_t first = panels.first(p);
+                products.compute(block, &ordered[p * panels.size], bias ? bias + first : nullptr, panels.columns(p),
                                  out + (block.sample * sizes.groups * m + first) * sizes.positions);
             }
         }
@@ -279,24 +279,25 @@ void input_whole(const Sizes& sizes, const T* gradient, const T* weight, T* out)
 
 template <class T>
 void input_scattered(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
-    const int64_t m = sizes.outputs, taps = window.taps();
-    Panels<T> panels(sizes.groups, sizes.channels, taps * m);
-    for (int64_t i = 0; i < sizes.groups * panels.of_group; i++) {
-        const int64_t group = i / panels.of_group, part = i % panels.of_group;
-        for (int64_t o = 0; o < m; o++)
-            transpose(weight + ((group * m + o) * sizes.channels + part * panels.WIDTH) * taps, taps,
-                      panels.at(group, part) + o * panels.WIDTH, m * panels.WIDTH, panels.columns(part), taps);
-    }
+    const int64_t m = sizes.outputs, taps = window.taps(), images = sizes.channels * window.inputs();
+    const Panels<T> panels(sizes.groups, sizes.channels, taps * m);
+    Scratch<T> ordered(panels.count() * panels.size);  // [groups, panels, taps, outputs, WIDTH]
+    if (sizes.channels % panels.WIDTH) memset(ordered.data, 0, size_t(ordered.count) * sizeof(T));
+    for (int64_t p = 0; p < panels.count(); p++)
+        for (int64_t o = 0; o < m; o++) {
+            const int64_t group = p / panels.of_group, channel = panels.first(p) - group * sizes.channels;
+            transpose(weight + ((group * m + o) * sizes.channels + channel) * taps, taps,
+                      &ordered[p * panels.size + o * panels.WIDTH], m * panels.WIDTH, panels.columns(p), taps);
+        }
     const int64_t work = sizes.positions * panels.size;
-    parallel_for(
-        sizes.samples * sizes.groups * panels.of_group, 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
-            Scattered<T> images(sizes, window);
-            for (int64_t i = begin; i < end; i++) {
-                const int64_t at = i / panels.of_group, part = i % panels.of_group;  // at: sample and group
-                images.add(gradient + at * m * sizes.positions, panels.at(at % sizes.groups, part),
-                           panels.columns(part), out + (at * sizes.channels + part * panels.WIDTH) * window.inputs());
-            }
-        });
+    parallel_for(sizes.samples * panels.count(), 1 + SMALL_PART / work, [&](int64_t begin, int64_t end) {
+        Scattered<T> scattered(sizes, window);
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t sample = i / panels.count(), p = i % panels.count(), group = p / panels.of_group;
+            scattered.add(gradient + (sample * sizes.groups + group) * m * sizes.positions, &ordered[p * panels.size],
+                          panels.columns(p), out + sample * sizes.groups * images + panels.first(p) * window.inputs());
+        }
+    });
 }
 
 // The rows of a block of the gradient: a view, or a copy if the block has several samples.
@@ -411,12 +412,11 @@ void add_weight_rows(const Sizes& sizes, const Window& window, const Blocks& blo
         const Block block = blocks.at(i);
         for (int64_t group = 0; group < sizes.groups; group++) {
             products.fill(image_of(sizes, x, group, block, window), block);
-            for (int64_t part = 0; part < panels.of_group; part++) {
-                const int64_t count = panels.columns(part);
-                const Matrix<const T> rows = rows_of(sizes, gradient, group, block.sample, block.position(window));
-                transpose(&rows(part * WIDTH, 0), rows.row, turned.data, int64_t(WIDTH), count, block.positions());
-                products.add_weight(block, turned.data, panels.whole(count),
-                                    out + (group * panels.of_group + part) * panels.size);
+            for (int64_t p = group * panels.of_group; p < (group + 1) * panels.of_group; p++) {
+                const Matrix<const T> rows = rows_of(sizes, gradient, 0, block.sample, block.position(window));
+                transpose(&rows(panels.first(p), 0), rows.row, turned.data, int64_t(WIDTH), panels.columns(p),
+                          block.positions());
+                products.add_weight(block, turned.data, panels.whole(panels.columns(p)), out + p * panels.size);
             }
         }
     }
@@ -450,9 +450,9 @@ void weight_whole(const Sizes& sizes, const T* gradient, const T* x, T* out) {
 template <class T>
 void weight_of_rows(const Sizes& sizes, const Window& window, const T* gradient, const T* x, T* out) {
     const Blocks blocks = row_blocks(sizes, window);
-    Panels<T> panels(sizes.groups, sizes.outputs, sizes.depth);
+    const Panels<T> panels(sizes.groups, sizes.outputs, sizes.depth);
     sum_parts<T>(
-        blocks.count(), panels.data.count,
+        blocks.count(), panels.count() * panels.size,
         [&](int64_t begin, int64_t end, T* sums) {
             add_weight_rows(sizes, window, blocks, begin, end, gradient, x, panels, sums);
         },

@@ -88,9 +88,6 @@ class SideBySide {
     int64_t width, height, depth;      // of the padded images
     Scratch<T> padded, filters, sums;  // each of vectors
 
-    static int64_t seen(const Axis& axis, int64_t outputs) {
-        return (outputs - 1) * axis.stride + axis.dilation * (axis.kernel - 1) + 1;
-    }
     static Span inside(int64_t begin, int64_t length, int64_t in) {
         const int64_t first = begin < 0 ? 0 : smaller(begin, in), last = smaller(begin + length, in);
         return {first, last < first ? first : last};
@@ -128,9 +125,9 @@ class SideBySide {
 public:
     SideBySide(const Window& window, const Bands& bands)
         : window(window),
-          width(seen(window.x, bands.columns)),
-          height(seen(window.y, bands.rows)),
-          depth(seen(window.z, bands.planes)),
+          width(window.x.seen(bands.columns)),
+          height(window.y.seen(bands.rows)),
+          depth(window.z.seen(bands.planes)),
           padded(depth * height * width * LANES),
           filters(window.taps() * LANES),
           sums(bands.planes * bands.rows * bands.columns * LANES) {}

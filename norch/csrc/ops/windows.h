@@ -16,6 +16,9 @@ struct Axis {
     HOST_DEVICE int64_t input(int64_t o, int64_t tap) const { return o * stride - before + tap * dilation; }
     HOST_DEVICE bool holds(int64_t i) const { return (i >= 0) & (i < in); }
 
+    // How many inputs lie between the first and the last that so many outputs see.
+    HOST_DEVICE int64_t seen(int64_t outputs) const { return (outputs - 1) * stride + dilation * (kernel - 1) + 1; }
+
     // The output that sees input i through a tap, or -1.
     HOST_DEVICE int64_t output(int64_t i, int64_t tap) const {
         const int64_t start = i + before - tap * dilation;

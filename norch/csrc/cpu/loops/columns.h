@@ -6,8 +6,8 @@
 
 inline namespace NORCH_ISA {
 
-// A stretch of output positions: some whole samples, some planes of one sample, some rows of one plane, or a part of a row
-// for those who take parts (`columns`).
+// A stretch of output positions: some whole samples, some planes of one sample, some rows of one plane, or a part of a
+// row (for row_products.h alone).
 struct Block {
     int64_t sample, samples, plane, planes, row, rows, column, columns;
 

@@ -26,7 +26,6 @@ class PaddedImages {
 
     static int64_t spread(const Axis& axis) { return axis.dilation * (axis.kernel - 1); }
     static int64_t part_of(const Axis& x) { return x.out + spread(x) / x.stride; }
-    static int64_t seen(const Axis& axis, int64_t outputs) { return (outputs - 1) * axis.stride + spread(axis) + 1; }
 
     void fill_row(const T* from, T* to) const {
         const Axis& x = window.x;
@@ -46,8 +45,8 @@ public:
         : window(window),
           length(part_of(window.x)),
           line(window.x.stride * length),
-          plane(seen(window.y, rows) * line),
-          per_sample(seen(window.z, planes) * plane),
+          plane(window.y.seen(rows) * line),
+          per_sample(window.z.seen(planes) * plane),
           channel(samples * per_sample),
           image(channels * channel + BEHIND),
           offsets(window.taps()),
@@ -72,7 +71,7 @@ public:
     void fill(const Images<const T>& images, int64_t first, int64_t channels, const Block& of) {
         const Axis &z = window.z, &y = window.y;
         block = of;
-        const int64_t planes = seen(z, block.planes), rows = seen(y, block.rows);
+        const int64_t planes = z.seen(block.planes), rows = y.seen(block.rows);
         for (int64_t c = 0; c < channels; c++)
             for (int64_t s = 0; s < block.samples; s++) {
                 const T* from = images.data + (block.sample + s) * images.per_sample + (first + c) * window.inputs();

@@ -1,12 +1,12 @@
 // Convolution of images whose channels lie side by side: a row of places times a tap is a product of matrices, whose
 // operands are read where they are.
 //
-//     out[row, x]               += image[row + tap, x + 0 ... x + kernel - 1] @ weight[tap, 0 ... kernel - 1]
-//     d weight[tap, 0 ... kernel - 1] += image[row + tap, x + 0 ... x + kernel - 1].T @ gradient[row, x]
-//     d image[row + tap, x + j] += gradient[row, x] @ weight[tap, j].T
+//     out[row, x]                     += image[row + tap, x ... x + kernel - 1] @ weight[tap, 0 ... kernel - 1]
+//     d weight[tap, 0 ... kernel - 1] += image[row + tap, x ... x + kernel - 1].T @ gradient[row, x]
+//     d image[row + tap, x + j]       += gradient[row, x] @ weight[tap, j].T
 //
-// for every row of taps that sees the image: what lies in the padding above and below costs nothing. Outputs, and for the
-// gradient channels, are computed in panels of WIDTH, for which the weight is brought into the order of the product.
+// for every row of taps that sees the image: what lies in the padding above and below costs nothing. Outputs, and
+// channels for the last, are computed in panels of WIDTH, for which the weight is brought into the order of the product.
 
 #pragma once
 #include <string.h>
@@ -20,36 +20,33 @@ inline namespace NORCH_ISA {
 
 inline int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// Panels of n columns for each group, each of whole vectors.
+// How a tensor of groups with n columns each lies in panels [groups, panels, rows, WIDTH]: whole vectors, and 0 behind n.
 template <class T>
 struct Panels {
     enum { WIDTH = PANEL_COLUMNS<T>, LANES = VECTOR_BYTES / sizeof(T) };
-    const int64_t n, of_group, size;  // columns and panels of a group, elements of a panel
-    Scratch<T> data;
+    int64_t groups, n, of_group, size;  // columns and panels of a group, elements of a panel
 
     Panels(int64_t groups, int64_t n, int64_t rows)
-        : n(n), of_group(parts_of(n, WIDTH)), size(rows * WIDTH), data(groups * of_group * size) {
-        if (n % WIDTH) memset(data.data, 0, size_t(data.count) * sizeof(T));
-    }
-    T* at(int64_t group, int64_t part) { return &data[(group * of_group + part) * size]; }
-    int64_t columns(int64_t part) const { return smaller(WIDTH, n - part * WIDTH); }
+        : groups(groups), n(n), of_group(parts_of(n, WIDTH)), size(rows * WIDTH) {}
+    int64_t count() const { return groups * of_group; }
+    int64_t columns(int64_t panel) const { return smaller(WIDTH, n - panel % of_group * WIDTH); }
+    // The first column of a panel, of all groups.
+    int64_t first(int64_t panel) const { return panel / of_group * n + panel % of_group * WIDTH; }
     static int64_t whole(int64_t columns) { return parts_of(columns, LANES) * LANES; }
 };
 
 // A weight [groups, outputs, channels, taps] as panels [groups, panels, taps, channels, WIDTH]; and back.
 template <class T>
-void order_weight(const Sizes& sizes, const T* weight, Panels<T>& panels) {
+void order_weight(const Sizes& sizes, const Panels<T>& panels, const T* weight, T* ordered) {
     enum { WIDTH = Panels<T>::WIDTH };
     const int64_t taps = sizes.depth / sizes.channels;
     Scratch<T> turned(panels.size);
     memset(turned.data, 0, size_t(turned.count) * sizeof(T));
-    for (int64_t i = 0; i < sizes.groups * panels.of_group; i++) {
-        const int64_t group = i / panels.of_group, part = i % panels.of_group;
-        transpose(weight + (group * sizes.outputs + part * WIDTH) * sizes.depth, sizes.depth, turned.data,
-                  int64_t(WIDTH), panels.columns(part), sizes.depth);
+    for (int64_t i = 0; i < panels.count(); i++, ordered += panels.size) {
+        transpose(weight + panels.first(i) * sizes.depth, sizes.depth, turned.data, int64_t(WIDTH), panels.columns(i),
+                  sizes.depth);
         for (int64_t j = 0; j < sizes.depth; j++)
-            memcpy(panels.at(group, part) + (j % taps * sizes.channels + j / taps) * WIDTH, &turned[j * WIDTH],
-                   WIDTH * sizeof(T));
+            memcpy(ordered + (j % taps * sizes.channels + j / taps) * WIDTH, &turned[j * WIDTH], WIDTH * sizeof(T));
     }
 }
 
@@ -58,12 +55,11 @@ void restore_weight(const Sizes& sizes, const Panels<T>& panels, const T* ordere
     enum { WIDTH = Panels<T>::WIDTH };
     const int64_t taps = sizes.depth / sizes.channels;
     Scratch<T> turned(panels.size);
-    for (int64_t i = 0; i < sizes.groups * panels.of_group; i++, ordered += panels.size) {
-        const int64_t group = i / panels.of_group, part = i % panels.of_group;
+    for (int64_t i = 0; i < panels.count(); i++, ordered += panels.size) {
         for (int64_t j = 0; j < sizes.depth; j++)
             memcpy(&turned[j * WIDTH], ordered + (j % taps * sizes.channels + j / taps) * WIDTH, WIDTH * sizeof(T));
-        transpose(turned.data, int64_t(WIDTH), weight + (group * sizes.outputs + part * WIDTH) * sizes.depth,
-                  sizes.depth, sizes.depth, panels.columns(part));
+        transpose(turned.data, int64_t(WIDTH), weight + panels.first(i) * sizes.depth, sizes.depth, sizes.depth,
+                  panels.columns(i));
     }
 }
 
@@ -85,9 +81,6 @@ class RowProducts {
     const int64_t width, height;  // of the image that a block sees
     Scratch<T> image, sums;       // [depth, height, width, channels], [positions, WIDTH]
 
-    static int64_t seen(const Axis& axis, int64_t outputs) {
-        return (outputs - 1) * axis.stride + axis.dilation * (axis.kernel - 1) + 1;
-    }
     // Whether a place of a block is in the image, and not between what windows see that are smaller than their stride.
     static bool is_seen(const Axis& axis, int64_t start, int64_t i) {
         return axis.holds(start + i) && i % axis.stride <= axis.dilation * (axis.kernel - 1);
@@ -104,9 +97,9 @@ public:
     RowProducts(const Sizes& sizes, const Window& window, int64_t planes, int64_t rows, int64_t columns)
         : sizes(sizes),
           window(window),
-          width(seen(window.x, columns)),
-          height(seen(window.y, rows)),
-          image(seen(window.z, planes) * height * width * sizes.channels),
+          width(window.x.seen(columns)),
+          height(window.y.seen(rows)),
+          image(window.z.seen(planes) * height * width * sizes.channels),
           sums(planes * rows * columns * WIDTH) {}
 
     // x: of the sample and group
@@ -114,8 +107,8 @@ public:
         const int64_t front = window.z.input(block.plane, 0), above = window.y.input(block.row, 0);
         const int64_t left = window.x.input(block.column, 0), n = sizes.channels;
         const int64_t begin = left < 0 ? smaller(-left, width) : 0, end = smaller(width, window.x.in - left);
-        for (int64_t p = 0; p < seen(window.z, block.planes); p++)
-            for (int64_t r = 0; r < seen(window.y, block.rows); r++) {
+        for (int64_t p = 0; p < window.z.seen(block.planes); p++)
+            for (int64_t r = 0; r < window.y.seen(block.rows); r++) {
                 if (!is_seen(window.z, front, p) || !is_seen(window.y, above, r)) continue;
                 T* row = &image[(p * height + r) * width * n];
                 if (begin > 0) memset(row, 0, size_t(begin * n) * sizeof(T));
